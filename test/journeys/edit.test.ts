@@ -77,7 +77,9 @@ describe("services that are not paid", () => {
     // The host has suspended cafe, and has restored bakery.
     project.control.unsuspendService(bakery?.id ?? 0);
     project.clock.advance(60_000);
-    expect(await edit(project, "suspend", "--unpaid-over", "30d")).toContain("Nothing to change");
+    const early = await edit(project, "suspend", "--unpaid-over", "30d");
+    expect(early).toContain("Nothing to change");
+    expect(early).toContain("none has an invoice that is overdue for so long");
     const output = await edit(project, "suspend", "--unpaid-over", "2d");
     const names = ["acme", "bakery", "cafe"].filter((name) => output.includes(`hosting_service.${name} `));
     expect(names).toEqual(["bakery", "cafe"]);
@@ -135,7 +137,8 @@ describe("an edit of blocks", () => {
 
   it("removes, renames, adds and hands over", async () => {
     const project = await applied();
-    await edit(project, "rename", "acme.example", "acme-www");
+    await edit(project, "rename", "acme.example", "hosting_service.acme-www");
+    expect(await text(project)).toContain("moved:\n  - from: hosting_service.acme\n    to: hosting_service.acme-www\n");
     await project.expectNoChanges();
     await edit(project, "add", "pub.example", "--template", "site", "--client", "cafe");
     expect(await text(project)).toContain(
@@ -170,6 +173,9 @@ describe("an edit of blocks", () => {
     ["a grant instead of a service", ["suspend", 'hosting_grant.acme["dev@agency.example"]'], "is not a service"],
     ["a name that is no e-mail address", ["revoke", "smith"], "smith is not an e-mail address"],
     ["a name with a space", ["rename", "acme.example", "bad name"], "bad name is not a new name"],
+    ["an address of another kind", ["rename", "acme.example", "hosting_webhook.acme"], "is not a new name"],
+    ["an address with a key", ["rename", "acme.example", 'hosting_service.www["a"]'], "is not a new name"],
+    ["a new name of a grant", ["rename", 'hosting_grant.acme["dev@agency.example"]', "www"], "is not a new name"],
     ["a name that is declared", ["rename", "acme.example", "cafe"], "hosting_service.cafe is already declared"],
     ["a wrong time", ["suspend", "--unpaid-over", "1m"], "30d"],
   ])("rejects %s, and writes nothing", async (_, args, words) => {
@@ -202,7 +208,38 @@ variables:
     const second = await project.run("edit", "suspend", "b.example");
     expect(second.text).toContain("hosting.yaml:10:5");
     expect([first.code, second.code]).toEqual([1, 1]);
+    const third = await project.run("edit", "remove", "a.example");
+    expect([third.code, third.text]).toEqual([1, expect.stringContaining("b uses the anchor &a of hosting_service.a")]);
     expect(await text(project)).toBe(shared);
+  });
+
+  it("rejects values of one account for several environments", async () => {
+    const project = await startProject({ declare: SITES });
+    await mkdir(path.join(project.dir, "environments"));
+    for (const name of ["production", "staging"]) await project.declare({}, `environments/${name}.yaml`);
+    for (const args of [["suspend"], ["accept"]]) {
+      const ran = await project.run("-e", "staging", "edit", ...args, "acme.example");
+      expect([ran.code, ran.text]).toEqual([1, expect.stringContaining("production")]);
+    }
+  });
+
+  it("removes a grant of a block, adopts another one beside it, and reports an object that does not exist", async () => {
+    const project = await applied();
+    const own = SITES.replace(
+      "    client: bakery\n",
+      "    client: bakery\n    grants:\n      own@agency.example: view\n",
+    );
+    await project.declare(own);
+    expect(await edit(project, "remove", 'hosting_grant.bakery["own@agency.example"]')).toContain("no longer declared");
+    expect(await text(project)).not.toContain("own@agency.example");
+    await project.declare(own);
+    const service_id = project.control.list("services").find(({ domain }) => domain === "bakery.example")?.id ?? 0;
+    project.control.create("grants", { service_id, email: "other@agency.example", permission: "view" });
+    project.clock.advance(60_000);
+    await edit(project, "revoke", "other@agency.example");
+    expect(await text(project)).toMatch(/grants:\n {6}own@agency\.example: view\n {6}other@agency\.example: ?\{?/);
+    await edit(project, "add", "inn.example", "--template", "site", "--client", "acme");
+    expect(await edit(project, "accept", "inn.example")).toContain("inn-example does not exist in the account");
   });
 });
 
@@ -271,6 +308,9 @@ describe("an edit names", () => {
     expect(doubled.code).toBe(1);
     expect(doubled.text).toContain("www.www.new.example from www.new.example");
     expect(doubled.text).toContain("Pass new.example.");
+    const { text: known } = await project.run("edit", "add", "--template", "site", "--client", "acme", "inn.example");
+    expect(known).not.toContain("new client");
+    expect(await text(project)).toContain("client: cafe }\n  inn-example: { template: site");
     const { text: output } = await project.run(...add, "new.example");
     expect(output).toContain("with the domain www.new.example");
     expect(output).toContain("newcomer is a new client.");
@@ -313,7 +353,7 @@ it("a client is handed over in spite of max_removals, because `removed` names ea
 
 describe("two projects", () => {
   it("split moves a file with its comments, outputs and guards, and adds .gitignore and history entries", async () => {
-    const project = await startProject({ declare: `${SITES}guards: { max_orders: 5 }\n` });
+    const project = await startProject({ declare: `${SITES}guards: { max_orders: 5 }\noutputs: { kind: web }\n` });
     const file = `# Pubs.
 
 services:
@@ -330,6 +370,7 @@ outputs:
     project.changesSent();
     const dry = await project.run("project", "split", "pubs.hosting.yaml", "other", "--dry-run");
     expect(dry.code, dry.text).toBe(0);
+    for (const sign of ["+", "-"]) expect(dry.text).toContain(`\n${sign}  pub: { template: site`);
     expect(existsSync(path.join(project.dir, "other"))).toBe(false);
     const { text: output } = await project.run("project", "split", "pubs.hosting.yaml", "other");
     expect(output).toContain("hosting_service.pub moves to other/hosting.yaml.");
@@ -337,6 +378,8 @@ outputs:
     const moved = await text(project, "other/hosting.yaml");
     for (const part of ["# Pubs.\n", "\n\n  # Between.\n\n  inn:", "pub_id: $", "max_orders: 5"])
       expect(moved).toContain(part);
+    expect(await text(project)).toContain("kind: web");
+    expect(moved).not.toContain("kind: web");
     expect(await text(project, "other/.gitignore")).toContain("hosting.tfstate*");
     expect(existsSync(path.join(project.dir, "pubs.hosting.yaml"))).toBe(false);
     expect((await project.run("history", "hosting_service.pub")).text).toContain("Moved to");
@@ -355,11 +398,14 @@ outputs:
     expect(await text(project, "other/hosting.yaml")).toContain("  # Pays late.\n  bakery:\n    template: site\n");
     expect(await text(project)).toBe(SITES.replace(/ {2}# Pays[\s\S]*client: bakery\n/, ""));
     expect((await run("project", "split", "hooks.hosting.yaml", "other")).code).toBe(0);
+    expect(await text(project, "other/hooks.hosting.yaml")).toBe(HOOKS);
     for (const place of [[], ["-C", "other"]]) {
       const { code: same, text: plan } = await run(...place, "plan", "--detailed-exitcode");
       expect(same, plan).toBe(0);
     }
-    expect((await run("project", "join", "other")).code).toBe(0);
+    expect((await run("project", "join", "other")).text).toContain(
+      "hosting_service.bakery moves to other.hosting.yaml.",
+    );
     await project.expectNoChanges();
     expect((await run("-C", "other", "state", "list")).out).toBe("");
     expect(project.changesSent()).toEqual([]);
@@ -378,6 +424,25 @@ outputs:
     expect(output).toContain(words);
     expect(await text(project)).toBe(SITES + more);
     expect(existsSync(path.join(project.dir, "other"))).toBe(false);
+  });
+
+  it("are unchanged if the other state has another object at an address", async () => {
+    const project = await applied();
+    await project.run("project", "split", "client:bakery", "other");
+    const other = await text(project, "other/hosting.yaml");
+    await writeFile(path.join(project.dir, "other/hosting.yaml"), other.replace(/^services:[\s\S]*/m, ""));
+    const again = SITES.replace("domain: bakery.example", "domain: second.example").replace(
+      "    client: bakery",
+      "    reference: second\n    client: bakery",
+    );
+    await project.declare(again);
+    await project.apply();
+    const { code, text: output } = await project.run("project", "split", "client:bakery", "other");
+    expect([code, output]).toEqual([1, expect.stringContaining("is another object there")]);
+    expect(await text(project)).toBe(again);
+    await writeFile(path.join(project.dir, "other/hosting.yaml"), other);
+    for (const place of [[], ["-C", "other"]])
+      expect((await project.run(...place, "plan", "--detailed-exitcode")).code, place.join(" ")).toBe(0);
   });
 
   it("keep each object in a state if a write fails", async () => {
