@@ -12,11 +12,26 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   answers: ["src/core/api/classify.ts"],
   turns: ["src/core/local/{shared-turn,sqlite-store,turn-queue}.ts"],
   journal: ["src/core/record/{recorder,session,opening,journal-*}.ts"],
+  history: [
+    "src/project/history.ts",
+    "src/core/record/history.ts",
+    "src/core/model/history-entry.ts",
+    "src/core/engine/month.ts",
+  ],
+  notify: ["src/project/notify/*.ts"],
+  edit: ["src/project/edit/*.ts"],
   provider: [
     "src/fronts/terraform/resource/{apply*,attribute-mapping,entry-lookup,replacement,remove}.ts",
     "src/fronts/terraform/entries.ts",
   ],
   redaction: ["src/core/api/token.ts", "src/project/redaction.ts", "src/core/files/secret-{command,files}.ts"],
+};
+
+/** Area -> the journeys that test it, for rooms that act through whole commands. The tool runs them from the sources. */
+export const JOURNEYS: Readonly<Record<string, readonly string[]>> = {
+  history: ["history", "month-projects"],
+  notify: ["notify", "monitors"],
+  edit: ["edit"],
 };
 
 /**

@@ -9,7 +9,7 @@ import { createVitest, type TestModule, type TestSpecification } from "vitest/no
 import { parse } from "yaml";
 import { Draw } from "../../test/servers/draw.ts";
 import config from "../../vitest.config.ts";
-import { filesOf } from "./areas.ts";
+import { filesOf, JOURNEYS } from "./areas.ts";
 import { instrument, type Mutant } from "./mutants.ts";
 import { judge } from "./report.ts";
 import { testsOf } from "./tests.ts";
@@ -23,7 +23,7 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     all: { type: "boolean", default: false },
-    sample: { type: "string", default: SAMPLE },
+    sample: { type: "string" },
     seed: { type: "string", default: process.env.HOSTFORM_SEED ?? String(Date.now() % 2 ** 31) },
     // Only test files of such a name, without the compiler: for work on the tests of one file.
     tests: { type: "string", multiple: true },
@@ -50,7 +50,9 @@ for (const file of files) {
     ...instrument(readFileSync(path.join(root, file), "utf8"), file, mutants.length + 1, () => false).mutants,
   );
 }
-const sample = options.all || positionals.length > 0 ? mutants : draw(mutants, Number(options.sample), options.seed);
+// Without a number, everything that is asked for by name, and a sample of all areas.
+const { sample: size = positionals.length > 0 ? undefined : SAMPLE } = options;
+const sample = options.all || size === undefined ? mutants : draw(mutants, Number(size), options.seed);
 const chosen = new Set(sample.map(({ id }) => id));
 
 const folder = mkdtempSync(path.join(tmpdir(), "hostform-mutation-"));
@@ -58,7 +60,10 @@ const log = path.join(folder, "log");
 writeFileSync(log, "");
 writeFileSync(`${log}.files`, JSON.stringify(Object.fromEntries(sample.map(({ id, file }) => [id, file]))));
 
-const tests = testsOf(root, files).filter((test) => options.tests?.some((part) => test.includes(part)) ?? true);
+const journeys = [...areas.keys()].flatMap((area) => JOURNEYS[area] ?? []);
+const tests = [...testsOf(root, files), ...journeys.map((name) => `test/journeys/${name}.test.ts`)].filter(
+  (test) => options.tests?.some((part) => test.includes(part)) ?? true,
+);
 const drawn = chosen.size < mutants.length ? `, drawn with --seed ${options.seed} of ${mutants.length}` : "";
 console.log(`${chosen.size} mutants${drawn}, ${tests.length} test files`);
 
@@ -88,7 +93,7 @@ const vitest = await createVitest(
     experimental: { viteModuleRunner: true },
     watch: false,
     update: false,
-    include: ["test/unit/**/*.test.ts"],
+    include: ["test/{unit,journeys}/**/*.test.ts"],
     env: { ...shared.env, CI: "1", HOSTFORM_TEST_SOURCES: "1", HOSTFORM_MUTATION_LOG: log },
     runner: path.join(import.meta.dirname, "runner.ts"),
     pool: "forks",

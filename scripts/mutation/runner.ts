@@ -4,10 +4,19 @@ import { appendFileSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { type RunnerTestCase, TestRunner, type TestTryOptions } from "vitest";
 
-/** A test that takes longer without mutations is not repeated for mutants. */
-const LONGEST_TEST_MS = 2_000;
-/** Longest time for one mutant with the tests of one file. */
-const ENOUGH_MS = 1_000;
+/** Limits of processor time, so that a busy machine skips no test. */
+interface Limits {
+  /** A test that takes longer without mutations is not repeated for mutants. */
+  readonly testMs: number;
+  /** Longest time for one mutant with the tests of one file. */
+  readonly mutantMs: number;
+}
+const UNIT: Limits = { testMs: 2_000, mutantMs: 1_000 };
+/** A journey runs several commands. */
+const JOURNEY: Limits = { testMs: 6_000, mutantMs: 15_000 };
+/** A test that takes longer by the clock waits for other processes. It is not repeated for mutants. */
+const LONGEST_WAIT_MS = 30_000;
+const cpu = () => process.cpuUsage().user / 1000;
 const [now, wait, cancel] = [performance.now.bind(performance), setTimeout, clearTimeout];
 
 const log = process.env.HOSTFORM_MUTATION_LOG ?? "";
@@ -19,7 +28,7 @@ let active = 0;
 let deadline = Number.POSITIVE_INFINITY;
 const reached = new Set<number>();
 const constants = new Map<number, () => void>();
-/** Time spent on each mutant in this file, in milliseconds. */
+/** Processor time spent on each mutant in this file, in milliseconds. */
 const spent = new Map<number, number>();
 
 class OutOfTime extends Error {}
@@ -58,15 +67,19 @@ interface Turn {
   passed: number;
   baseMs: number;
   started: number;
+  baseCpuMs: number;
+  startedCpu: number;
   failed: boolean;
 }
 
+const NONE: Turn = { todo: undefined, passed: 0, baseMs: 0, started: 0, baseCpuMs: 0, startedCpu: 0, failed: false };
+
 export default class MutationRunner extends TestRunner {
-  #turn: Turn = { todo: undefined, passed: 0, baseMs: 0, started: 0, failed: false };
+  #turn: Turn = NONE;
 
   override async onBeforeRunTask(test: RunnerTestCase): Promise<void> {
     await super.onBeforeRunTask(test);
-    this.#turn = { todo: undefined, passed: 0, baseMs: 0, started: 0, failed: false };
+    this.#turn = { ...NONE };
     reached.clear();
     // Ended by `onAfterRetryTask`.
     test.repeats = Number.MAX_SAFE_INTEGER;
@@ -77,6 +90,7 @@ export default class MutationRunner extends TestRunner {
     const turn = this.#turn;
     turn.failed = false;
     turn.started = now();
+    turn.startedCpu = cpu();
     deadline = turn.started + Math.max(1_000, 5 * turn.baseMs);
     activate(turn.todo?.[0] ?? 0);
     super.onBeforeTryTask(test, options);
@@ -113,14 +127,17 @@ export default class MutationRunner extends TestRunner {
     Object.assign(result ?? {}, { errors: undefined, attempts: [] });
     const mutant = active;
     activate(0);
-    spent.set(mutant, (spent.get(mutant) ?? 0) + now() - turn.started);
+    spent.set(mutant, (spent.get(mutant) ?? 0) + cpu() - turn.startedCpu);
     if (mutant === 0) {
       turn.baseMs = Math.max(turn.baseMs, now() - turn.started);
+      turn.baseCpuMs = Math.max(turn.baseCpuMs, cpu() - turn.startedCpu);
       turn.passed += 1;
       if (failed) appendFileSync(log, `${turn.todo ? "spoiled" : "broken"} ${name}\n`);
-      if (failed || turn.baseMs > LONGEST_TEST_MS) return void end();
+      const { testMs, mutantMs } = test.file.name.includes("test/journeys/") ? JOURNEY : UNIT;
+      const isLong = turn.baseCpuMs > testMs || turn.baseMs > LONGEST_WAIT_MS;
+      if (failed || isLong) return void end();
       if (turn.passed < 2) return;
-      turn.todo ??= [0, ...this.#candidates()];
+      turn.todo ??= [0, ...this.#candidates(mutantMs)];
       if (turn.passed === 2) appendFileSync(log, `reached ${turn.todo.join()}\n`);
     } else if (failed) {
       appendFileSync(log, `killed ${mutant} ${name}\n`);
@@ -133,12 +150,12 @@ export default class MutationRunner extends TestRunner {
   }
 
   /** Living mutants that the test reaches, and living mutants in constants of the files that it reaches. */
-  #candidates(): number[] {
+  #candidates(mostMs: number): number[] {
     const touched = new Set([...reached].map((id) => files[id]));
     const killed = logged();
     const still = [...constants.keys()].filter((id) => touched.has(files[id]));
     return [...new Set([...reached, ...still])]
-      .filter((id) => !killed.has(id) && (spent.get(id) ?? 0) < ENOUGH_MS)
+      .filter((id) => !killed.has(id) && (spent.get(id) ?? 0) < mostMs)
       .toSorted((a, b) => a - b);
   }
 }

@@ -41,7 +41,9 @@ describe("services that are not paid", () => {
     // The host has suspended cafe, and has restored bakery.
     project.control.unsuspendService(bakery?.id ?? 0);
     project.clock.advance(60_000);
-    expect(await edit(project, "suspend", "--unpaid-over", "30d")).toContain("Nothing to change");
+    const early = await edit(project, "suspend", "--unpaid-over", "30d");
+    expect(early).toContain("Nothing to change");
+    expect(early).toContain("none has an invoice that is overdue for so long");
     const output = await edit(project, "suspend", "--unpaid-over", "2d");
     const names = ["acme", "bakery", "cafe"].filter((name) => output.includes(`hosting_service.${name} `));
     expect(names).toEqual(["bakery", "cafe"]);
@@ -99,7 +101,8 @@ describe("an edit of blocks", () => {
 
   it("removes, renames, adds and hands over", async () => {
     const project = await applied();
-    await edit(project, "rename", "acme.example", "acme-www");
+    await edit(project, "rename", "acme.example", "hosting_service.acme-www");
+    expect(await text(project)).toContain("moved:\n  - from: hosting_service.acme\n    to: hosting_service.acme-www\n");
     await project.expectNoChanges();
     await edit(project, "add", "pub.example", "--template", "site", "--client", "cafe");
     expect(await text(project)).toContain(
@@ -134,6 +137,9 @@ describe("an edit of blocks", () => {
     ["a grant instead of a service", ["suspend", 'hosting_grant.acme["dev@agency.example"]'], "is not a service"],
     ["a name that is no e-mail address", ["revoke", "smith"], "smith is not an e-mail address"],
     ["a name with a space", ["rename", "acme.example", "bad name"], "bad name is not a new name"],
+    ["an address of another kind", ["rename", "acme.example", "hosting_webhook.acme"], "is not a new name"],
+    ["an address with a key", ["rename", "acme.example", 'hosting_service.www["a"]'], "is not a new name"],
+    ["a new name of a grant", ["rename", 'hosting_grant.acme["dev@agency.example"]', "www"], "is not a new name"],
     ["a name that is declared", ["rename", "acme.example", "cafe"], "hosting_service.cafe is already declared"],
     ["a wrong time", ["suspend", "--unpaid-over", "1m"], "30d"],
   ])("rejects %s, and writes nothing", async (_, args, words) => {
@@ -166,7 +172,38 @@ variables:
     const second = await project.run("edit", "suspend", "b.example");
     expect(second.text).toContain("hosting.yaml:10:5");
     expect([first.code, second.code]).toEqual([1, 1]);
+    const third = await project.run("edit", "remove", "a.example");
+    expect([third.code, third.text]).toEqual([1, expect.stringContaining("b uses the anchor &a of hosting_service.a")]);
     expect(await text(project)).toBe(shared);
+  });
+
+  it("rejects values of one account for several environments", async () => {
+    const project = await startProject({ declare: SITES });
+    await mkdir(path.join(project.dir, "environments"));
+    for (const name of ["production", "staging"]) await project.declare({}, `environments/${name}.yaml`);
+    for (const args of [["suspend"], ["accept"]]) {
+      const ran = await project.run("-e", "staging", "edit", ...args, "acme.example");
+      expect([ran.code, ran.text]).toEqual([1, expect.stringContaining("production")]);
+    }
+  });
+
+  it("removes a grant of a block, adopts another one beside it, and reports an object that does not exist", async () => {
+    const project = await applied();
+    const own = SITES.replace(
+      "    client: bakery\n",
+      "    client: bakery\n    grants:\n      own@agency.example: view\n",
+    );
+    await project.declare(own);
+    expect(await edit(project, "remove", 'hosting_grant.bakery["own@agency.example"]')).toContain("no longer declared");
+    expect(await text(project)).not.toContain("own@agency.example");
+    await project.declare(own);
+    const service_id = project.control.list("services").find(({ domain }) => domain === "bakery.example")?.id ?? 0;
+    project.control.create("grants", { service_id, email: "other@agency.example", permission: "view" });
+    project.clock.advance(60_000);
+    await edit(project, "revoke", "other@agency.example");
+    expect(await text(project)).toMatch(/grants:\n {6}own@agency\.example: view\n {6}other@agency\.example: ?\{?/);
+    await edit(project, "add", "inn.example", "--template", "site", "--client", "acme");
+    expect(await edit(project, "accept", "inn.example")).toContain("inn-example does not exist in the account");
   });
 });
 
@@ -247,6 +284,9 @@ describe("an edit names", () => {
     expect(doubled.code).toBe(1);
     expect(doubled.text).toContain("www.www.new.example from www.new.example");
     expect(doubled.text).toContain("Pass new.example.");
+    const { text: known } = await project.run("edit", "add", "--template", "site", "--client", "acme", "inn.example");
+    expect(known).not.toContain("new client");
+    expect(await text(project)).toContain("client: cafe }\n  inn-example: { template: site");
     const { text: output } = await project.run(...add, "new.example");
     expect(output).toContain("with the domain www.new.example");
     expect(output).toContain("newcomer is a new client.");

@@ -1,4 +1,6 @@
 /** Notifications: each channel receives the news of a cause once, signed and without secrets, and no failure changes a run. */
+
+import { mkdir } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -25,12 +27,20 @@ interface News {
 async function receiver() {
   const bodies: string[] = [];
   const types: (string | undefined)[] = [];
-  const answer = { status: 204, hangs: false, cuts: false, onRequest: () => {}, onBody: (_: string): void => {} };
+  const answer = {
+    status: 204,
+    hangs: false,
+    cuts: false,
+    onRequest: () => {},
+    onBody: (_: string): void => {},
+    onHead: (_?: string): void => {},
+  };
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
     answer.onRequest();
+    answer.onHead(request.headers["content-type"]);
     answer.onBody(body.toString());
     if (answer.hangs) return;
     if (answer.cuts) return void request.socket.destroy();
@@ -204,12 +214,12 @@ describe("a signed channel", () => {
 });
 
 describe("a channel that fails", () => {
-  it("is a warning, changes no exit code, and receives the news later", async () => {
+  it.each([300, 503])("is a warning, changes no exit code, and receives the news later: status %d", async (status) => {
     const { hook, project } = await opened();
-    hook.answer.status = 503;
+    hook.answer.status = status;
     const ran = await project.run("apply", "--auto-approve");
     expect([ran.code, hook.bodies]).toEqual([0, []]);
-    expect(ran.err).toMatch(/Warning: The notification to 127\.0\.0\.1:\d+ failed: the server returned 503/);
+    expect(ran.err).toMatch(/Warning: The notification to 127\.0\.0\.1:\d+ failed: the server returned (300|503)/);
     project.clock.advance(MINUTES);
     project.control.suspendService(await idOf(project, "a"));
     expect((await project.run("apply", "--auto-approve")).code).toBe(0);
@@ -271,12 +281,43 @@ describe("a channel that fails", () => {
   });
 });
 
+it.each([
+  ["an https URL of another host", "https://hooks.example/a", []],
+  ["a URL without TLS of another host with --insecure-http", "http://hooks.example/a", ["--insecure-http"]],
+])("sends to %s, through the proxy", async (_, url, args) => {
+  const { project } = await opened(() => [{ url_env: "HOOK_URL" }]);
+  // Nothing listens on port 9.
+  const proxy = "http://127.0.0.1:9";
+  Object.assign(project.env, { HOOK_URL: url, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: "127.0.0.1" });
+  const ran = await project.run("notify", "test", ...args);
+  expect([ran.code, ran.text]).toEqual([1, expect.stringContaining("Check the URL and the network.")]);
+});
+
+it("sends the declared format, and the news of each environment", async () => {
+  const { hook, project } = await opened();
+  await project.declare({ ...declaring([{ ...signed(hook), format: "slack" }]) });
+  const [texts, types]: [string[], (string | undefined)[]] = [[], []];
+  hook.answer.onHead = (type) => types.push(type);
+  hook.answer.onBody = (body) => texts.push(JSON.parse(body).text);
+  await mkdir(path.join(project.dir, "environments"));
+  for (const name of ["production", "staging"]) await project.declare({}, `environments/${name}.yaml`);
+  project.env.CI = "true";
+  for (const name of ["production", "staging", "staging"]) await project.run("plan", "-e", name);
+  expect(texts).toEqual(
+    ["production", "staging"].map((name) => expect.stringMatching(`^hostform, news, ${name}\nA plan waits: `)),
+  );
+  expect(types[0]).toBe("application/json");
+});
+
 it("tests each channel, and a command reads the text", async () => {
   const { hook, project } = await opened((hook) => [signed(hook), { command: ["mailer", "ops@news.example"] }]);
+  const providers = { default: {}, other: { token_env: "OTHER_TOKEN" } };
+  await project.declare({ ...declaring([signed(hook), { command: ["mailer", "ops@news.example"] }]), providers });
+  Object.assign(project.env, { OTHER_TOKEN: "12|other0123456789other", HOSTFORM_NOTIFY_SECRET: SECRET });
   const mails: string[] = [];
   project.onCapture = async (command, { input, env: given }) => {
     expect([command, given.HOSTING_TOKEN]).toEqual([["mailer", "ops@news.example"], undefined]);
-    expect(given).not.toHaveProperty("HOOK_SECRET");
+    for (const name of ["HOOK_SECRET", "OTHER_TOKEN", "HOSTFORM_NOTIFY_SECRET"]) expect(given).not.toHaveProperty(name);
     mails.push(input);
     return mails.length === 1
       ? { stdout: "", stderr: "" }
@@ -299,8 +340,13 @@ describe("an untrusted declaration", () => {
   it("sends nothing and runs no command, not even to the channels of the runner", async () => {
     const { hook, project } = await opened((hook) => [signed(hook), { command: ["mailer"] }]);
     Object.assign(project.env, { CI: "true", HOSTFORM_NOTIFY: hook.url, HOSTFORM_NOTIFY_SECRET: SECRET });
+    const programs: string[] = [];
+    project.onCapture = async ([program]) => {
+      programs.push(program);
+      return { stdout: "", stderr: "" };
+    };
     const plan = await project.run("plan", "--untrusted");
-    expect([plan.code, hook.bodies]).toEqual([0, []]);
+    expect([plan.code, hook.bodies, programs]).toEqual([0, [], []]);
     expect(plan.text).toContain("sends no notifications");
     const test = await project.run("notify", "test", "--untrusted");
     expect([test.code, hook.bodies]).toEqual([1, []]);

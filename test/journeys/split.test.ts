@@ -25,7 +25,7 @@ async function expectQuiet(project: Project, ...folders: string[]): Promise<void
 
 describe("two projects", () => {
   it("split moves a file with its comments, outputs and guards, and adds .gitignore and history entries", async () => {
-    const project = await startProject({ declare: `${SITES}guards: { max_orders: 5 }\n` });
+    const project = await startProject({ declare: `${SITES}guards: { max_orders: 5 }\noutputs: { kind: web }\n` });
     const file = `# Pubs.
 
 services:
@@ -42,6 +42,7 @@ outputs:
     project.changesSent();
     const dry = await project.run("project", "split", "pubs.hosting.yaml", "other", "--dry-run");
     expect(dry.code, dry.text).toBe(0);
+    for (const sign of ["+", "-"]) expect(dry.text).toContain(`\n${sign}  pub: { template: site`);
     expect(existsSync(path.join(project.dir, "other"))).toBe(false);
     const { text: output } = await project.run("project", "split", "pubs.hosting.yaml", "other");
     expect(output).toContain("hosting_service.pub moves to other/hosting.yaml.");
@@ -49,6 +50,8 @@ outputs:
     const moved = await text(project, "other/hosting.yaml");
     for (const part of ["# Pubs.\n", "\n\n  # Between.\n\n  inn:", "pub_id: $", "max_orders: 5"])
       expect(moved).toContain(part);
+    expect(await text(project)).toContain("kind: web");
+    expect(moved).not.toContain("kind: web");
     expect(await text(project, "other/.gitignore")).toContain("hosting.tfstate*");
     expect(existsSync(path.join(project.dir, "pubs.hosting.yaml"))).toBe(false);
     expect((await project.run("history", "hosting_service.pub")).text).toContain("Moved to");
@@ -153,6 +156,25 @@ outputs:
     expect(output).toContain(words);
     expect(await text(project)).toBe(SITES + more);
     expect(existsSync(path.join(project.dir, "other"))).toBe(false);
+  });
+
+  it("are unchanged if the other state has another object at an address", async () => {
+    const project = await applied();
+    await project.run("project", "split", "client:bakery", "other");
+    const other = await text(project, "other/hosting.yaml");
+    await writeFile(path.join(project.dir, "other/hosting.yaml"), other.replace(/^services:[\s\S]*/m, ""));
+    const again = SITES.replace("domain: bakery.example", "domain: second.example").replace(
+      "    client: bakery",
+      "    reference: second\n    client: bakery",
+    );
+    await project.declare(again);
+    await project.apply();
+    const { code, text: output } = await project.run("project", "split", "client:bakery", "other");
+    expect([code, output]).toEqual([1, expect.stringContaining("is another object there")]);
+    expect(await text(project)).toBe(again);
+    await writeFile(path.join(project.dir, "other/hosting.yaml"), other);
+    for (const place of [[], ["-C", "other"]])
+      expect((await project.run(...place, "plan", "--detailed-exitcode")).code, place.join(" ")).toBe(0);
   });
 
   it("keep each object in a state if a write fails", async () => {

@@ -251,7 +251,8 @@ function newName(dir: string, what: string | undefined, project: string): string
   const stem =
     what === undefined ? "" : path.basename(what.replace("client:", "")).replace(/(?:\.?hosting)?\.ya?ml$/, "");
   const suffix = ".hosting.yaml";
-  const taken = exists(dir) ? listNow(dir).map((name) => name.replace(suffix, "")) : [];
+  const files = exists(dir) ? listNow(dir).filter((name) => name.endsWith(suffix)) : [];
+  const taken = files.map((name) => name.slice(0, -suffix.length));
   return `${freeName(slug(stem === "" ? project : stem), new Set(taken))}${suffix}`;
 }
 

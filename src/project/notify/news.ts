@@ -114,7 +114,9 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
   ];
 }
 
-const joined = (...texts: readonly (string | undefined)[]) => texts.filter(Boolean).join(" ");
+/** Joins lines as sentences. */
+const joined = (...lines: readonly (string | undefined)[]) =>
+  lines.flatMap((line) => line?.trim().replace(/\.?$/, ".") || []).join(" ");
 
 /** Returns the news about an apply with changes. */
 function applied({ plan, result, moneyScale }: Sighting): News[] {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry } from "../../../../src/core/model/index.ts";
 import { Encryption } from "../../../../src/core/record/encryption.ts";
-import { History, type HistoryLines } from "../../../../src/core/record/history.ts";
+import { History, type HistoryLines, linesInFile } from "../../../../src/core/record/history.ts";
+import { everyLuck, FakeDisk } from "./fake-disk.ts";
 
 const entry = (day: number): HistoryEntry => ({
   at: `2026-11-0${day}T10:00:00.000Z`,
@@ -76,6 +77,11 @@ describe("the chain", () => {
     ["exchanged lines", (lines) => void lines.reverse(), 1],
     ["a line cut off", (lines) => void lines.splice(2, 1, lines[2]?.slice(0, 40) ?? ""), 3],
     ["a repeated line", (lines) => void lines.push(lines[2] ?? ""), 4],
+    [
+      "a value of another type",
+      (lines) => void lines.push(lines.pop()?.replace('"requests":3', '"requests":"3"') ?? ""),
+      3,
+    ],
   ])("%s", async (_, change, line) => {
     const { history, lines } = await written();
     change(lines);
@@ -91,38 +97,60 @@ describe("a pruned history", () => {
     ["in clear text", clear],
     ["encrypted", sealing(byKey(1))],
   ])("%s keeps the sums and the chain, and no person", async (_, use) => {
-    const { history, lines } = await written(use);
-    expect(await history.prune(Date.parse("2026-11-03"))).toBe(2);
+    const { history, lines, place } = await written(use);
+    const before = Date.parse(entry(3).at);
+    expect(await history.prune(before)).toBe(2);
     const { entries, broken } = await history.read();
     expect(broken).toBeUndefined();
     expect(entries).toEqual([{ ...entry(1), details: null }, { ...entry(2), details: null }, entry(3)]);
     expect(lines.slice(0, 2).join()).not.toMatch(/ann@|Bob/);
-    expect(await history.prune(Date.parse("2026-11-03"))).toBe(0);
+    place.replace = () => Promise.reject(new Error("nothing changes"));
+    expect(await history.prune(before)).toBe(0);
     await history.append(entry(4));
     expect((await history.read()).broken).toBeUndefined();
   });
 });
 
 describe("an encrypted history", () => {
-  it("shows nothing without the key, and rejects a clear line and a changed one", async () => {
+  it("shows nothing without the key, and rejects a changed line and a forged history in clear text", async () => {
     const { history, lines, place } = await written(sealing(byKey(1)));
     expect(lines.join()).not.toMatch(/ann@|450|apply/);
     await expect(new History(place, sealing(byKey(2))).read()).rejects.toThrow(/key/);
     const sealed = lines[1] ?? "";
     lines[1] = sealed.replace(/"data":"...../, '"data":"AAAAA');
     expect((await history.read()).broken).toBe(2);
-    lines[1] = JSON.stringify({ before: "", ...entry(2) });
-    expect((await history.read()).broken).toBe(2);
+    lines.splice(0, lines.length, ...(await written()).lines);
+    expect(await history.read()).toEqual({ name: "memory", entries: [], broken: 1 });
   });
 
-  it("takes another key, and clear text again", async () => {
-    const { history, place, lines } = await written(sealing(byKey(1)));
-    await history.convert(await byKey(2).fresh());
+  it("takes a first key, another key and clear text again, and keeps an unreadable line", async () => {
+    const { place, lines } = await written();
+    lines.push("unreadable");
+    // The state has its key before its history.
+    await new History(place, sealing(byKey(1))).convert(await byKey(1).fresh());
+    expect(lines.pop()).toBe("unreadable");
+    expect(lines.join()).not.toContain("ann@");
+    await new History(place, sealing(byKey(1))).convert(await byKey(2).fresh());
     const other = new History(place, sealing(byKey(2)));
     expect(await other.read()).toEqual({ name: "memory", entries: [1, 2, 3].map(entry) });
     await other.convert(undefined);
     expect(lines.join()).toContain("ann@");
     expect((await new History(place, clear).read()).broken).toBeUndefined();
+    const empty = { ...inMemory().place, replace: () => Promise.reject(new Error("nothing changes")) };
+    await new History(empty, clear).convert(undefined);
+  });
+});
+
+describe("a history in a file", () => {
+  const FILE = "/srv/acme/hosting.tfstate.history";
+
+  it.each(everyLuck)("has each appended line after a power failure: %o", async (luck) => {
+    const disk = new FakeDisk();
+    const lines = linesInFile(FILE, disk);
+    await lines.append("one");
+    await lines.append("two");
+    await lines.prove();
+    expect(await linesInFile(FILE, disk.afterPowerFailure(luck)).read()).toEqual(["one", "two"]);
   });
 });
 

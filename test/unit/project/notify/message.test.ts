@@ -44,6 +44,17 @@ describe("a message", () => {
     expect(lines.at(-1)).toContain("5 more");
   });
 
+  it("has each address once", () => {
+    const news = { event: "failed" as const, address: "hosting_service.a", place: "hosting.yaml:3" };
+    const lines = ["hosting_service.a is gone", "It is gone"].map((text) =>
+      textOf({ project: "acme", news: [{ ...news, text }] }),
+    );
+    expect(lines).toEqual([
+      "hostform, acme\nFailed: hosting.yaml:3: hosting_service.a is gone",
+      "hostform, acme\nFailed: hosting_service.a, hosting.yaml:3: It is gone",
+    ]);
+  });
+
   it("mentions nobody in Slack", () => {
     const document = documentOf({ format: "slack" }, message);
     expect(document).toEqual({ text: TEXT.replace("<!channel> &", "&lt;!channel> &amp;") });
@@ -57,6 +68,7 @@ describe("a message", () => {
       type: "message",
       attachments: [{ contentType: "application/vnd.microsoft.card.adaptive" }],
     });
+    expect(document.attachments[0]?.content).toMatchObject({ type: "AdaptiveCard", version: "1.4" });
     expect(document.attachments[0]?.content.body).toEqual(
       TEXT.split("\n").map((text) => ({ type: "RichTextBlock", inlines: [{ type: "TextRun", text }] })),
     );

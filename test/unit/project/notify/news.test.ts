@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Condition, errorOf, type Plan } from "../../../../src/core/model/index.ts";
 import { type Known, newsOf, type Sighting } from "../../../../src/project/notify/news.ts";
+import { change as changeOf, order, plan as planOf, update } from "../../report/builders.ts";
 
 const A = "hosting_service.a";
 const change = (address: string) => ({ address, actions: ["no-op"], reasons: [] });
@@ -24,6 +25,22 @@ const refused = plan([], { diagnostics: [errorOf("plan.exists", "It exists", { a
 
 const other = plan([], { diagnostics: [errorOf("plan.immutable", "It is fixed", { address: A })] });
 const both = { diagnostics: [...(refused.plan?.diagnostics ?? []), ...(other.plan?.diagnostics ?? [])] };
+
+/** A plan that waits, and orders a service. */
+const waiting = (name: string): Sighting => ({
+  plan: planOf([order({ address: `hosting_service.${name}` }), changeOf({ address: "hosting_service.z" })]),
+  waits: true,
+});
+/** An apply that changed nothing. */
+const ended = (conditions: readonly Condition["condition"][], awaiting?: "provisioning"): Sighting => {
+  const { plan: { conditions: found = [] } = {}, ...rest } = plan(conditions);
+  const result = {
+    outcomes: [{ address: A, result: "done", diagnostics: [], awaiting }],
+    diagnostics: [],
+    conditions: found,
+  };
+  return { ...plan(), ...rest, result: result as never };
+};
 
 /** Returns the events of each run. */
 function events(...runs: readonly Sighting[]): string[] {
@@ -84,9 +101,52 @@ describe("the news of consecutive runs", () => {
       [refused, { ...plan([], { changes: [] }), all: new Set<string>() }, refused],
       ["failed", "", "failed"],
     ],
+    [
+      "a resource that works again may have a condition",
+      [refused, plan(["gone"])],
+      ["failed", "condition_began works_again"],
+    ],
+    [
+      "a run without a plan does not end the plan that waits",
+      [waiting("a"), failed("api.timeout"), waiting("a")],
+      ["plan_waits", "failed", "works_again"],
+    ],
+    [
+      "a plan with other changes is another plan",
+      [waiting("a"), waiting("b"), waiting("b")],
+      ["plan_waits", "plan_waits", ""],
+    ],
+    [
+      "an object that the host still provisions has no news",
+      [ended(["gone"], "provisioning"), ended(["gone"])],
+      ["", "condition_began"],
+    ],
     ["an error of a plan ends with the next plan", [refused, refused, plan()], ["failed", "", "works_again"]],
     ["a run that judges no errors ends none", [failed("api.server"), { ...plan(), errors: [] }], ["failed", ""]],
   ] as const)("%s", (_, runs, expected) => {
     expect(events(...runs)).toEqual(expected);
+  });
+});
+
+describe("the news of an apply", () => {
+  const done = (address: string, over: object = {}) => ({ address, result: "done", diagnostics: [], ...over });
+  const applied = (changes: ReturnType<typeof order>[], outcomes: readonly object[]) =>
+    newsOf(
+      { plan: planOf(changes), result: { outcomes, diagnostics: [], pending: [] } as never },
+      new Map(),
+      "2026-11-21T10:00:00.000Z",
+    );
+
+  it("have the amounts as sentences, and the sites that it took offline", () => {
+    const [ordered, webhook] = [order({ address: A }), changeOf({ address: "hosting_webhook.w", actions: ["create"] })];
+    const off = update({ suspended: true }, { address: "hosting_service.b" });
+    const outcomes = [done(A), done("hosting_webhook.w"), done("hosting_service.b")];
+    const detail = /^Orders: 1 service.*\(USD, API's unit\).*\. Amounts are in .*\.$/;
+    expect(applied([ordered, webhook], outcomes)).toMatchObject([
+      { event: "applied", detail: expect.stringMatching(detail) },
+    ]);
+    const [both] = applied([ordered, off], outcomes);
+    expect(both?.detail).toMatch(/\. Taken offline: hosting_service\.b\.$/);
+    expect(applied([changeOf({ address: A })], outcomes)).toEqual([]);
   });
 });
