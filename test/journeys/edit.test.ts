@@ -1,3 +1,5 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
 /** The work of a month: each command edits the YAML, and the next plan has exactly the effect of the edit. */
 import { describe, expect, it } from "vitest";
 import { applied, SITES, text } from "../support/edited-sites.ts";

@@ -103,7 +103,7 @@ describe("the limits of month and day", () => {
       [order("a", 400)],
       usd,
       [past("a", 700, { id: "p 1" })],
-      [/400 USD more this month.*700 USD is spent/],
+      [/cost 400 USD.*700 USD is spent/],
     ],
     ["another currency", [order("a", 900)], usd, [past("b", 900, { currency: "EUR" })], []],
     ["an unknown currency counts", [order("a", 900)], usd, [past("b", 900, { currency: null })], [/cost 900 USD/]],
