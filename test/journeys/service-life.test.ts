@@ -90,9 +90,8 @@ describe("suspended", () => {
     expect(conditions).toEqual([expect.objectContaining({ condition: "unknown_status" })]);
     expect(changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
     // hostform cannot compare an unknown status with the declaration.
-    // A change that only hostform records does not trigger a request either.
     expect(ran.code).toBe(1);
-    // Nor is it acted upon along with a change that concerns hostform alone.
+    // A change that only hostform records does not trigger a request either.
     await project.declare(www({ suspended: false, deletion_policy: "forget" }));
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
     expect(project.changesSent()).toEqual([]);
