@@ -4,13 +4,11 @@ import type { OpenCollection, Sandbox } from "../../src/sandbox/index.ts";
 
 /** Facts about a kind for the conformance suite: one declaration, and the form of its objects in the sandbox. */
 export interface Sample {
-  /** The address of the sample. */
   readonly address: string;
   /** Collection of the objects in the sandbox. */
   readonly collection: OpenCollection;
   /** Path of the create, as a pattern for faults: "/webhooks". */
   readonly createPath: string;
-  /** The declared attributes. */
   readonly attributes: JsonObject;
   /** Another valid value for each declarable attribute, except attributes that only hostform uses. */
   readonly others: JsonObject;

@@ -237,7 +237,7 @@ describe("no secret is written where it does not belong", { timeout: 120_000 }, 
     const leaks = at.seen.flatMap(([where, text]) => {
       const name = where.slice(where.indexOf(": ") + 2);
       if (SECRET_FILES.includes(name)) return [];
-      // The state may hold secrets that it exists for. It never holds secrets that were only sent.
+      // The state may hold its recordable secrets. It never holds secrets that were only sent.
       const searched = STATE_FILE.test(name) ? never : [...never, ...found];
       return hits(text, searched).map((secret) => `${where}: ${secret}`);
     });

@@ -34,7 +34,6 @@ async function examined(project: Project, ...args: string[]) {
   return { code, err, report, account: report.accounts[0] as AccountReport };
 }
 
-/** Access by endpoint. */
 const accessOf = ({ endpoints }: AccountReport) =>
   Object.fromEntries(endpoints.map(({ endpoint, access }) => [endpoint, access]));
 

@@ -310,7 +310,7 @@ describe("the same account", () => {
     const project = await startProject({ declare: webhooks("") });
     await project.apply();
     project.clock.advance(300_000);
-    // Each webhook becomes an anchor of the other one's record.
+    // Each webhook becomes an anchor in the record of the other webhook.
     await project.apply();
     await project.declare(webhooks("-2"));
     expect((await project.run("apply", "--auto-approve")).code).toBe(0);

@@ -280,7 +280,6 @@ describe("a value that no call changes", () => {
       '"9999"',
     ],
   ];
-  /** Returns the refusals of an address. */
   const refusalsOf = async (project: Project, address: string) => {
     const { diagnostics } = await project.plan();
     return diagnostics.filter((one) => one.address === address && one.code === "plan.immutable");

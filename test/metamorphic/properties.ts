@@ -210,7 +210,6 @@ export function writingPlans({ ran, entries }: Story): string[] {
     );
 }
 
-/** Returns the broken invariants of the sandbox. */
 export const brokenRules = ({ cell, invariants, ran }: Story): string[] =>
   invariants
     // Allowed cases: the user checked the account and sent a registration again, or the store with the first

@@ -81,7 +81,6 @@ export class Life {
     return this.#isFrozen && !this.#pause?.isAfter;
   }
 
-  /** Number of steps so far. */
   get steps(): number {
     return this.#steps;
   }

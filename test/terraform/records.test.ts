@@ -156,7 +156,7 @@ ${request("order_id = hosting_service.www.id", "terraform_data.answers.output")}
     const { id } = terraform.control.create("migration_requests", { domain: "www.acme.example", source: "cpanel" });
     expect((await terraform.refused()).errors).toMatchObject([{ address: MOVE }]);
     await expectImport(terraform, MOVE, String(id));
-    // The state takes attributes that the API does not return from the configuration.
+    // The configuration supplies the attributes that the API does not return.
     expect(terraform.attributes(MOVE)).toMatchObject({ questions: { source: "cpanel", mailboxes: "3" } });
     terraform.control.remove("migration_requests", id);
     expect((await terraform.planned()).changes).toEqual({ [MOVE]: "create" });

@@ -15,7 +15,6 @@ interface Subject {
   readonly type: string;
   readonly list: "grants" | "services" | "domains";
   readonly path: string;
-  /** Declares each name. */
   declared(...names: string[]): string;
   /** The attribute that distinguishes the objects of the account. */
   readonly key: "email" | "domain";

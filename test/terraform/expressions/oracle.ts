@@ -30,7 +30,6 @@ export async function askTerraform(strings: readonly string[]): Promise<Answers>
   }
 }
 
-/** Returns the names of Terraform's functions. */
 export function functionsOfTerraform(): readonly string[] {
   const printed = execFileSync("terraform", ["metadata", "functions", "-json"], {
     encoding: "utf8",

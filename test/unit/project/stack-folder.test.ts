@@ -154,7 +154,7 @@ describe("the state of a stack", () => {
     );
     put(".terraform/environment", "staging");
     expect(await refusal(refuseWorkspaces(folder, {}, "x"))).toContain('"staging"');
-    // TF_WORKSPACE wins, as in Terraform.
+    // TF_WORKSPACE overrides the recorded workspace, as in Terraform.
     expect(await refusal(refuseWorkspaces(folder, { TF_WORKSPACE: "default" }, "x"))).toBe("accepted");
     expect(await refusal(refuseWorkspaces(folder, { TF_DATA_DIR: "elsewhere" }, "x"))).toBe("accepted");
   });

@@ -261,7 +261,7 @@ describe("the pause after a refusal", () => {
       return pausedUntil(window);
     });
     expect(found).toEqual([30_250, 30_250, 40_250, 40_250]);
-    // The earlier refusals count as one, and it ended on time. The next refusal is the second.
+    // The earlier refusals count as one refusal, whose pause has ended. The next refusal is the second.
     refused(window, START + 30_250, asks(1));
     expect(pausedUntil(window)).toBe(40_250);
     refused(window, START + 40_250);

@@ -25,7 +25,6 @@ export function withResource(document: StateDocument, ...resources: readonly Res
   return revision.document;
 }
 
-/** Returns the document without these addresses. */
 export function withoutResources(document: StateDocument, addresses: readonly string[]): StateDocument {
   const revision = new Revision(document);
   for (const address of addresses) revision.remove(address);

@@ -56,7 +56,6 @@ export class FakeDisk implements Disk {
     return this.names.get(path)?.text;
   }
 
-  /** Returns the disk after a power failure. */
   afterPowerFailure({ content, names }: Luck): FakeDisk {
     const survivor = new FakeDisk();
     for (const path of new Set([...this.durableNames.keys(), ...this.names.keys()])) {

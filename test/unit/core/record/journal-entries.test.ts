@@ -34,7 +34,6 @@ const full: ResourceState = {
   dependencies: ["hosting_webhook.a"],
 };
 const lines = () => new JournalLines(HEAD, undefined);
-/** Returns the payloads of a text of lines. */
 const payloads = (text: string) => readChain(text).payloads.map((payload) => JSON.parse(payload));
 
 describe("an entry is written as", () => {

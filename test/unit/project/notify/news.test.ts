@@ -25,7 +25,6 @@ const refused = plan([], { diagnostics: [errorOf("plan.exists", "It exists", { a
 const other = plan([], { diagnostics: [errorOf("plan.immutable", "It is fixed", { address: A })] });
 const both = { diagnostics: [...(refused.plan?.diagnostics ?? []), ...(other.plan?.diagnostics ?? [])] };
 
-/** Returns the events of each run. */
 function events(...runs: readonly Sighting[]): string[] {
   const known: Known = new Map();
   return runs.map((run) =>
