@@ -354,7 +354,7 @@ describe("the year of an agency", () => {
           known.add(cause);
         } else if (event === "condition_ended") expect(known.delete(cause), agency.story(cause)).toBe(true);
       }
-      // An order that waits for its payment counts as news of the order.
+      // The apply reports an order that waits for its payment, so no condition begins for the order.
       const fresh = [...colleague.sites.values()].filter((address) => out.includes(`# ${address} will be ordered`));
       const isChanged = /Apply complete! (?!0 added, 0 changed, 0 destroyed\.)/.test(out);
       expect(news.filter(({ event }) => event === "applied").length, agency.story(out)).toBe(isChanged ? 1 : 0);

@@ -20,7 +20,7 @@ import { countingUuids, diagnosticOf, resource } from "../builders.ts";
 const request = { command: "apply", timeoutMs: 0 };
 const SERVICE = "hosting_service.a";
 const SCHEMA = "terraform_remote_state";
-/** Ids of the locks under which Terraform, and OpenTofu for the table `states` of this schema, create a workspace. */
+/** Keys of the locks under which Terraform, and OpenTofu for the table `states` of this schema, create a state. */
 const CREATION = [-1, -3_797_183_428];
 const ownKey = (workspace: string, table = "states") => Number(ownKeyOf({ schema: SCHEMA, table, workspace }));
 
