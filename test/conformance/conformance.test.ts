@@ -1,6 +1,6 @@
 /**
- * What every kind must do, whatever it is: the same suite for all kinds of the registry. A kind that was just made is
- * picked up automatically and fails here until test/conformance/samples has a declaration of it.
+ * Requirements of every kind: the same suite for all kinds of the registry. A new kind is included automatically, and
+ * fails here until test/conformance/samples has its declaration.
  */
 import { describe, expect, it } from "vitest";
 import { type Kind, kinds, namedBy } from "../../src/core/kinds/index.ts";
@@ -12,7 +12,7 @@ import { fixOf } from "../support/remedies.ts";
 import { losses } from "./losses.ts";
 import { documentOf, type Sample, sampleOf } from "./sample.ts";
 
-/** A project with the dependencies of the sample applied, the sample itself not yet declared. */
+/** A project with the dependencies of the sample applied. The sample itself is not yet declared. */
 async function withDependencies(kind: Kind): Promise<{ project: Project; sample: Sample }> {
   const sample = await sampleOf(kind);
   const project = await startProject(sample.env && { env: sample.env });
@@ -23,7 +23,10 @@ async function withDependencies(kind: Kind): Promise<{ project: Project; sample:
   return { project, sample };
 }
 
-/** A project in which the sample was created. @param extra attributes beside the sample's own. */
+/**
+ * A project in which the sample was created.
+ * @param extra attributes beside the sample's own.
+ */
 async function created(kind: Kind, extra: JsonObject = {}) {
   const { project, sample } = await withDependencies(kind);
   const before = new Set(idsOf(project, sample));
@@ -42,11 +45,11 @@ async function created(kind: Kind, extra: JsonObject = {}) {
 const idsOf = ({ control }: Project, { collection }: Sample): number[] =>
   control.list(collection).map((record) => record.id);
 
-/** Declarable attributes by what a change of them means. */
+/** Returns the declarable attributes by the effect of their change. */
 const changeable = (kind: Kind, how: "in-place" | "replace" | "immutable") =>
   attributesOf(kind).flatMap(({ name, meta }) => (meta.change === how ? [name] : []));
 
-/** Attributes that hostform fills in itself: the key of a nested block and the reference to its parent. */
+/** Returns the attributes that hostform fills in itself: the key of a nested block and the reference to its parent. */
 const implied = ({ nested }: Kind): string[] =>
   nested === undefined ? [] : [nested.keyAttribute, nested.parentAttribute];
 
@@ -55,7 +58,7 @@ const importIdOf = async (project: Project, kind: Kind, address: string): Promis
   return kind.parent === undefined ? String(attributes.id) : `${attributes[kind.parent]}/${attributes.id}`;
 };
 
-/** How the id is shown: as it is or, of some records and under some profiles, as a UUID that the sandbox makes of it. */
+/** Returns the pattern of an id in responses. Some profiles replace the ids of some records, for example by UUIDs. */
 const wireId = ({ control }: Project, id: number): RegExp =>
   control.state().profile.record_ids === "plain"
     ? new RegExp(`^${id}$`)
@@ -192,7 +195,7 @@ describe.each([...kinds.values()].map((kind, at) => [kind.type, kind, at] as con
     const { project, sample, id, attributes, declare } = await created(kind);
     const { drift } = sample;
     if (drift === undefined) {
-      // Only what cannot be read at all may do without.
+      // Only a kind that the API cannot read may lack a drift sample.
       expect(kind.list ?? kind.get).toBeUndefined();
       return;
     }
@@ -276,7 +279,7 @@ describe.each([...kinds.values()].map((kind, at) => [kind.type, kind, at] as con
 
   it("is not adopted by an id that does not exist", async () => {
     const { project, sample, attributes, declare } = await created(kind);
-    if (kind.list === undefined) return; // nothing can confirm it: the declaration is taken at its word
+    if (kind.list === undefined) return; // The API cannot confirm the id, so hostform trusts the declaration.
     const importId = (await importIdOf(project, kind, sample.address)).replace(/[^/]+$/, "999999");
     await project.loseState();
     await declare({ ...attributes, import: importId });
@@ -318,7 +321,7 @@ describe.each([...kinds.values()].map((kind, at) => [kind.type, kind, at] as con
       expect(project.control.faults().map(({ fired }) => fired)).toEqual([1]);
       const count = () => idsOf(project, sample).length - before;
       if (kind.creation === "blind" && fault.status !== 204 && !says) {
-        // Nothing shows whether it was made: it stays marked, and no later run sends it again.
+        // No response proves the outcome, so the create stays pending, and no later run sends it again.
         expect((await project.recorded(sample.address))?.private.pending).toBeDefined();
         project.sent();
         expect((await project.run("apply", "--auto-approve")).code).toBe(1);
@@ -352,7 +355,7 @@ describe.each([...kinds.values()].map((kind, at) => [kind.type, kind, at] as con
     await project.restoreState(state);
     project.sent();
     await project.run("apply", "--auto-approve");
-    // Without any way to read it, a state from before the intent cannot know: the server's own check is all there is.
+    // The API cannot list this kind, and the older state has no intent. Only the server can reject a second create.
     if (kind.creation !== "blind") expect(posts(project.sent())).toEqual([]);
     expect(idsOf(project, sample).length - before).toBe(1);
   });

@@ -1,6 +1,6 @@
 import type { FaultRequest } from "../../src/sandbox/index.ts";
 
-/** How the answer of a request may be lost, whether the server has carried it out by then, and whether the answer says what was done. */
+/** Losses of a response: whether the server has carried out the request, and whether the received part proves it. */
 export const losses: readonly {
   loss: string;
   fault: Omit<FaultRequest, "path" | "method">;

@@ -8,7 +8,7 @@ export interface Resource {
   readonly variants: readonly (JsonObject & { readonly createFirst?: true })[];
   /** Index of the final declaration, for attributes that cannot change. Default: the first. */
   last?(control: Sandbox["control"], recorded: JsonObject | undefined): number;
-  /** How many objects there are of each thing that may be there once. */
+  /** Returns the number of existing objects for each object that may exist only once. */
   count(control: Sandbox["control"]): readonly number[];
   /** Changes an existing object without Terraform. */
   drift?(control: Sandbox["control"]): void;
@@ -36,7 +36,7 @@ const DOMAIN = {
   deletion_policy: "forget",
 };
 
-/** Services of the account. The sandbox has another service, too. */
+/** Returns the services of the agency. The sandbox has another service, too. */
 const servicesOf = (control: Sandbox["control"]) =>
   control.list("services").filter(({ customer_id }) => customer_id === 1);
 

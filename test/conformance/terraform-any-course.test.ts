@@ -1,10 +1,9 @@
 /**
- * Whatever happens in whatever order behind Terraform (edits, applies, kills, lost answers, a lost store, a state that was
- * not pushed, changes elsewhere, time): nothing is ordered or made twice, no object is tainted except a webhook without its
- * secret, Terraform finds no defect.
- * And when nothing goes wrong any more, a user who does what the messages say ends with what is declared.
- *
- * `npm test` takes some courses; HOSTFORM_COURSES says how many, HOSTFORM_SEED which.
+ * Random sequences of events around Terraform: edits, applies, kills, lost responses, a lost store, an unpushed state,
+ * changes by other clients, and time. Nothing is ordered or created twice, no object is tainted except a webhook
+ * without its secret, and Terraform finds no defect.
+ * After the last failure, a user who follows the messages reaches the declared state.
+ * `npm test` takes some sequences: HOSTFORM_COURSES sets their number, HOSTFORM_SEED their seed.
  */
 import { describe, expect, it } from "vitest";
 import { LIST_LAG_MS } from "../../src/core/lifecycle/decide.ts";
@@ -89,7 +88,7 @@ class Agency {
     if (!life.over) return;
     await this.machine.calm();
     if (!pushed) this.core.restore(before);
-    // Both at once would leave nothing that knows of a webhook which was made first and is to replace another.
+    // Losing both the state and the store would lose track of a webhook that was created to replace another.
     else if (!store) this.machine.loseStore();
   }
 
@@ -137,10 +136,10 @@ class Agency {
     const { address: each = "" } = error;
     if (/^No list shows a new /.test(error.summary)) this.machine.clock.advance(LIST_LAG_MS);
     const [, offered] = /(?:terraform import \S+|--adopt) '([^']+)'/.exec(text(error)) ?? [];
-    // No listing shows a registration: the API's own refusal does.
+    // No list contains a registration, but the API's refusal proves it.
     const [registered] = this.machine.sandbox.control.list("domains");
     const seen = error.summary.includes("is not available") ? String(registered?.id) : undefined;
-    // A server without a domain, and a key that is too old to be used: only the user knows whose it is.
+    // A server without a domain, and an expired key: only the user knows the owner of the server.
     const [, candidate] = / may be service (\d+).*: its request got no response$/.exec(error.summary) ?? [];
     const id = offered ?? seen ?? candidate;
     if (id !== undefined) {

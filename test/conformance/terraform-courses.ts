@@ -22,7 +22,7 @@ export interface Course {
   readonly recorded: boolean;
 }
 
-/** Returns the courses of a kind. */
+/** Returns the test cases of a kind. */
 export function coursesOf(kind: Kind): readonly Course[] {
   const changeable = (how: string) =>
     attributesOf(kind).flatMap(({ name, meta }) => (meta.change === how ? [name] : []));
@@ -82,7 +82,10 @@ function removalsOf(kind: Kind): Course[] {
 const SERVER = { plan_id: 31, currency: "USD", reference: "server", deletion_policy: "suspend" };
 const OUTPUT = { secret_output: { file: "secret.txt", env_file: null, command: null } };
 
-/** Courses of some kinds: one-time secrets, several requests in sequence, an order that replaces another order. */
+/**
+ * Additional cases of some kinds: one-time secrets, several requests in sequence, an order that replaces another
+ * order.
+ */
 function particularsOf({ type }: Kind): Course[] {
   if (type === "hosting_webhook") {
     const declared = (subject: Subject) => subject.declared(subject.config(OUTPUT));
@@ -124,20 +127,20 @@ function particularsOf({ type }: Kind): Course[] {
   ];
 }
 
-/** A course just before the start of its command. */
+/** Prepares a case up to the start of its command. */
 export async function begin(kind: Kind, course: Course): Promise<Subject> {
-  // Jobs are done at once: what is waited for is none of this.
+  // Jobs end at once, because these tests do not cover waiting.
   const subject = await subjectOf(kind, await startMachine({ jobSeconds: 0 }));
   if (course.before !== undefined) await subject.apply(course.before(subject));
   subject.sent();
-  // Lists are believed by then.
+  // List lag has ended.
   subject.machine.clock.advance(60_000);
   return subject;
 }
 
 /**
- * Fails unless account, state and declaration are one, no secret is lost, and the store holds no entry any more.
- * @param alien how many unknown objects there are, because state and store are gone.
+ * Fails unless account, state and declaration agree, no secret is lost, and the store holds no entry.
+ * @param alien maximum number of unknown objects, if neither state nor store recorded them.
  */
 export async function expectSettled(
   subject: Subject,
@@ -154,14 +157,14 @@ export async function expectSettled(
     expect(subject.machine.noted(), "the entries").toEqual([]);
     return;
   }
-  // Where it is from, and under which name it was made; nothing that is still to be settled or done.
-  // An attribute that an import withholds is no change that is left to do, and neither is a declared suspension.
+  // The private state keeps its origin and its name at creation, but no open step. Attributes that an import withholds,
+  // and a declared suspension, are no open steps.
   const mark = core.private(address) as JsonObject;
   const { host: _, made: __, created: ___, undeclared: ____, suspended: _____, ...open } = mark;
   expect(open, "private").toEqual({});
   if (subject.kind.list !== undefined) expect(core.attributes(address).id).toBe(String(made.at(-1)));
   await subject.expectNoChanges(course.declared(subject), secrets);
-  // Terraform has shown by now that it has recorded the object.
+  // Terraform has proved by now that it recorded the object.
   expect(subject.machine.noted(), "the entries").toEqual([]);
   if (secrets) expectSecrets(subject);
 }

@@ -1,8 +1,8 @@
 /**
- * `kill -9` of Terraform and its provider before each of their effects, in every command of every kind: what is sent, what
- * becomes an entry, what is written out, what Terraform records. Then the same command again by new processes.
- * Nothing is made twice, no object is tainted, no secret is lost. On the machine of before; and on another one, without
- * store, where an error that offers an import is good enough.
+ * `kill -9` of Terraform and its provider before each of their effects, in every command of every kind: each request,
+ * each journal entry, each secret output, and each record of Terraform. New processes then repeat the command.
+ * Nothing is created twice, no object is tainted, and no secret is lost on the same machine. On another machine
+ * without the store, an error that offers an import is acceptable.
  */
 import { describe, expect, it } from "vitest";
 import { type Kind, kinds } from "../../src/core/kinds/index.ts";
@@ -14,9 +14,9 @@ import { type Remains, untilSettled } from "./terraform-recovery.ts";
 /** Data that remains after a killed command. */
 const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: number })[] = [
   { what: "", store: true, state: true },
-  // Longer than the key of an order is trusted.
+  // Longer than hostform trusts the key of an order.
   { what: ", an hour later", store: true, state: true, hours: 1 },
-  // A remote state is pushed now and then: what was recorded last is lost with the process.
+  // Terraform pushes a remote state at intervals: a kill loses the latest records.
   { what: ", the state not pushed", store: true, state: false },
   { what: ", on another machine", store: false, state: true },
   { what: ", on another machine, the state not pushed", store: false, state: false },
@@ -38,7 +38,7 @@ const killsOf = (effects: readonly string[], aftermath: number, creates: boolean
 /** Counts the commands. The number of a command selects the effect to interrupt. */
 let commands = 0;
 
-/** Returns the effects of a command that nothing happens to; it ends well. */
+/** Returns the effects of an undisturbed command. Fails if the command fails. */
 async function undisturbed(kind: Kind, course: Course): Promise<readonly string[]> {
   const subject = await begin(kind, course);
   const life = new Life();
@@ -57,7 +57,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       return counted;
     };
 
-    // Without the store the account is all there is: that is about what is made.
+    // A lost store matters only for creates: later runs then find objects only in the account.
     const creates = course.name.startsWith("create");
     const aftermaths = creates ? AFTERMATHS : [...AFTERMATHS.slice(0, 1), ...sampled(AFTERMATHS.slice(1, 3), 2, turn)];
     it.each(LONG ? AFTERMATHS : aftermaths)("killed before any effect$what", async (aftermath) => {
@@ -75,10 +75,10 @@ describe.each([...kinds.values()])("$type", (kind) => {
         subject.sent();
         try {
           await untilSettled(subject, course, aftermath);
-          // All was done and noted: there is nothing to be sent any more.
+          // The last effect was carried out and recorded, so nothing remains to send.
           const isDone = at === effects.length - 1 && aftermath.store && course.options === undefined;
           if (isDone) expect(subject.changesSent()).toEqual([]);
-          // Where the new object was made first and nothing remembers it, one of the two stays.
+          // If the new object was created first and no record of it remains, one of the two objects stays.
           const alien = course.createFirst && !aftermath.store ? 1 : 0;
           await expectSettled(subject, course, { secrets: aftermath.store, alien });
         } catch (error) {
@@ -88,7 +88,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       expect(failures).toEqual([]);
     });
 
-    // The square of the kills: not generated, rather than skipped, in a short run.
+    // Kills each command twice. A short run omits these tests instead of skipping them.
     if (!LONG) return;
     it("killed before any effect, and again", async () => {
       const effects = await ofCourse();

@@ -13,7 +13,7 @@ async function created(
   await subject.apply(subject.declared(subject.config(config)));
   const [id = 0] = subject.made();
   subject.sent();
-  // Lists are believed by then.
+  // List lag has ended.
   subject.machine.clock.advance(60_000);
   return Object.assign(subject, { id });
 }
@@ -107,7 +107,7 @@ describe.each(kept)("$type", (kind) => {
     expect(subject.changesSent()).toEqual([]);
     expect(subject.core.attributes(subject.address).deletion_policy).toBe(policy);
     const outcome = await subject.apply({});
-    // Terraform says "destroyed" of it: what really happens is said in the plan, and again in the apply.
+    // Terraform prints "destroyed". The provider's warning describes the real effect, in the plan and in the apply.
     const effect = policy === "suspend" ? /the service goes offline$/ : /stays in the account/;
     expect(outcome.said).toMatchObject(
       [1, 2].map(() => ({ severity: "warning", summary: expect.stringMatching(effect) })),

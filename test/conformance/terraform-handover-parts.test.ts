@@ -1,6 +1,6 @@
 /**
- * One part of an object's change of address comes without the other, or much later: with `-target`, after a failure, after Ctrl-C,
- * amid a hundred others. In a modelled Terraform.
+ * An object's move to another address happens only in part, or its parts run far apart: with `-target`, after a
+ * failure, after Ctrl-C, among a hundred other changes. In a modelled Terraform.
  */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/model/index.ts";
@@ -62,7 +62,7 @@ it.each([false, true])(
 );
 
 describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
-  /** Values by address. */
+  /** Returns the declarations of these values, by address. */
   const declare = (layout: Readonly<Record<string, string>>, createBeforeDestroy = false): Declarations =>
     Object.fromEntries(
       Object.entries(layout).map(([name, value]) => [
@@ -146,7 +146,7 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     ]);
     expect(idsOf(begun)).toEqual(ids);
     begun.sent();
-    // Without its block, the object is deleted as ever.
+    // Without its block, the object is deleted as usual.
     expect((await begun.core.run({})).errors).toEqual([]);
     expect(begun.sent()).toEqual(["DELETE"]);
   });
@@ -186,7 +186,7 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
         summary.endsWith("exists, and belongs to no address of this state"),
       );
       expect(errors).toEqual([]);
-      // In its apply, Terraform plans a create again.
+      // Terraform plans the create again during its apply.
       expect(new Set(left.map(({ summary }) => summary.split(" ")[1]))).toEqual(new Set([id]));
     }
     begun.sent();

@@ -1,6 +1,7 @@
 /**
- * Grants and webhooks that change their address in one apply of a modelled Terraform: by a swap, a shifted list, a rename, or together
- * with a change. Undisturbed, killed before each effect, with the steps in the opposite order, and by a saved plan.
+ * Grants and webhooks that move to another address in one apply of a modelled Terraform: by a swap, a shifted list, a
+ * rename, or together with a change. Each move runs undisturbed, killed before each effect, with its steps in the
+ * opposite order, and by a saved plan.
  */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/model/index.ts";
@@ -33,7 +34,7 @@ const WAYS: readonly (readonly [
   ["on a fresh runner", { fresh: true }],
 ];
 
-/** `npm test` takes half of the ways for a move, and the other half for the next one. */
+/** `npm test` takes half of the options for one move, and the other half for the next move. */
 let turn = 0;
 
 interface Subject {
@@ -59,7 +60,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     type: "hosting_webhook",
-    // Another value would change the natural key.
+    // For a webhook, another value would change the natural key.
     config: (value) => ({ url: `https://${value.charAt(0)}.example/hook`, events: ["invoice.paid"] }),
     live: ({ sandbox }) =>
       sandbox.control

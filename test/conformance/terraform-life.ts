@@ -35,7 +35,10 @@ export async function startMachine(options: SandboxOptions = {}): Promise<Machin
 export const saysSuspended = ({ summary }: Said): boolean =>
   /suspended, but (?:not|is no longer) declared/.test(summary);
 
-/** Warning about a secret that another machine received and this machine cannot write. Each plan contains it until the replacement of the object. */
+/**
+ * Returns true for a warning about a secret that another machine received and this machine cannot write. Each plan
+ * repeats the warning until the object is replaced.
+ */
 export function saysLost({ summary, detail }: Said): boolean {
   return `${summary} ${detail}`.includes("is unknown, so it was not written to");
 }
@@ -84,9 +87,9 @@ export class Subject {
   }
 
   /**
-   * Fails unless a plan has nothing to do and nothing to say, and changes nothing.
-   * @param secrets false: that the one-time secret is lost may be said, as it is until the object is replaced.
-   * @param isOffline the host has suspended the object: a plan says so.
+   * Fails unless a plan has no change and no diagnostic, and sends no change.
+   * @param secrets false: the plan may warn that a one-time secret is lost, until the object is replaced.
+   * @param isOffline the host has suspended the object, so the plan must report it.
    */
   async expectNoChanges(declared: Declarations = this.declared(), secrets = true, isOffline = false): Promise<void> {
     const { current } = this.core.state;

@@ -26,7 +26,7 @@ let courses = 0;
 
 const run = (subject: Subject, course: Course) => subject.core.run(course.declared(subject), course.options);
 
-/** Returns the changing requests of a course, each with its position among the requests with its method. */
+/** Returns the changing requests of a case, each with its position among the requests with its method. */
 async function requestsOf(subject: Subject, course: Course): Promise<{ line: string; method: string; nth: number }[]> {
   await run(subject, course);
   const seen = new Map<string, number>();

@@ -77,7 +77,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
 });
 
 describe("services", () => {
-  /** Services that exist, in the state as an import leaves them, beside others. */
+  /** Seeds services, and imports them into the state, beside other services. */
   async function imported(count: number, others = 0) {
     const machine = await startMachine();
     const services = machine.sandbox.control.seedServices({ count });

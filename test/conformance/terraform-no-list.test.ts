@@ -12,7 +12,7 @@ import { profileOfRun } from "../support/sandbox.ts";
 import { openAccount, reportedBy } from "../unit/fronts/terraform/account.ts";
 import { startMachine, subjectOf } from "./terraform-life.ts";
 
-/** Lists with entries have another format than these responses. */
+/** On this host, no list has the format of these responses. */
 const HOST = { envelope: ["laravel"], empty_list: ["array"] } as const;
 
 const LISTS: Readonly<Record<string, string>> = {
@@ -62,8 +62,8 @@ describe.each(listed)("$type", (kind) => {
       const { errors } = await subject.core.run(subject.declared());
       expect(subject.changesSent()).toEqual([]);
       expect(subject.core.attributes(subject.address)).toEqual(before);
-      // A kind with a GET is read by that. A list that belongs to one service is trouble of that service alone. Of any other
-      // list with another status than a list has nothing can be said.
+      // A kind with a GET is read by that GET. A failed list of one service affects only that service. For other lists,
+      // a response with another status is an error.
       if (kind.get === undefined && kind.nested === undefined && status !== 200)
         expect(errors.map(({ summary }) => summary).join()).toContain(path.split("/:")[0]);
       else expect(errors).toEqual([]);

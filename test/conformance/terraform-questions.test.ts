@@ -53,7 +53,7 @@ describe.each(Object.entries(CASES))(
       const ten = Array.from({ length: count }, (_, at) => `n${at}`);
       expect((await core.run(declared(...ten))).errors).toEqual([]);
       machine.clock.advance(HOUR);
-      // The plan of the second run reads the objects.
+      // Only the second run's plan reads the objects.
       control.addFault({ method: "POST", path, phase: "before", drop: true, times: 2 });
       expect((await core.run(declared(...ten, "alpha"))).errors).not.toEqual([]);
       machine.clock.advance(HOUR);

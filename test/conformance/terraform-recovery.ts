@@ -14,9 +14,9 @@ export interface Remains {
 }
 
 /**
- * Runs the course's command until it ends well and the next plan has nothing to do and nothing to say.
- * @throws when that does not come, when it asks for what the store should have spared the user, or more than once for the
- *   same.
+ * Repeats the case's command until it succeeds and the next plan has no change and no diagnostic.
+ * @throws if the run never settles, asks for something that the store should answer, or asks twice about the same
+ * object.
  */
 export async function untilSettled(subject: Subject, course: Course, remains: Remains): Promise<void> {
   const { core, address, kind } = subject;
@@ -34,7 +34,7 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
       const question = text(error);
       if (asked.has(question)) throw new Error(`refused again: ${question}`);
       asked.add(question);
-      // If the key of an unnamed object is too old, only the user knows its owner.
+      // If the key of an unnamed object has expired, only the user knows the object's owner.
       const { config = {} } = course.declared(subject)[address] ?? {};
       if (!remains.store || kind.naturalKey(config) === undefined) await doAsTold(subject, question);
     }

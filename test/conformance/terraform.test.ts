@@ -1,6 +1,6 @@
 /**
- * Requirements for every kind behind Terraform: the calls of the provider, driven by a model of Terraform core that checks each
- * answer like Terraform. Tests with the real Terraform: test/terraform.
+ * Requirements of every kind behind Terraform: the provider's calls, driven by a model of Terraform core that checks
+ * each response as Terraform does. Tests with the real Terraform: test/terraform.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
@@ -21,7 +21,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     const [id = 0, ...more] = subject.made();
     expect(more).toEqual([]);
     subject.sent();
-    // Lists are reliable by then.
+    // List lag has ended.
     subject.machine.clock.advance(60_000);
     return Object.assign(subject, { id });
   }
@@ -220,7 +220,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
 
   it("is not adopted by an id that does not exist", async () => {
     const subject = await created();
-    if (unreadable) return; // nothing can confirm it: the id is taken at its word
+    if (unreadable) return; // The API cannot confirm the id, so the provider trusts it.
     const importId = subject.importId.replace(/[^/]+$/, "999999");
     subject.core.forget(subject.address);
     const said = await subject.core.import(subject.address, kind.type, importId);

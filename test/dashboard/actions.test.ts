@@ -10,7 +10,6 @@ interface Twin {
   /** Id of the record that the button changes. Default: `at`. */
   id?: number;
   fields?: Record<string, string | string[]>;
-  /** Body of the call. */
   body?: unknown;
   /** Prepares both sandboxes before the press and the call. */
   first?(sandbox: Sandbox): void;

@@ -25,14 +25,14 @@ export interface Page {
   readonly blocks: readonly Block[];
 }
 
-/** Returns all pages for people, handwritten and generated. */
+/** Returns all pages for users, handwritten and generated. */
 export function pages(): Page[] {
   const folders = globSync("{docs,examples}/**/*.md", { cwd: root }).toSorted();
   const files = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...folders];
   return files.map((file) => readPage(file, readFileSync(path.join(root, file), "utf8")));
 }
 
-/** Decides whether a Terraform registry shows this page. */
+/** Decides whether this page belongs to a Terraform registry. */
 export const isOfRegistry = (file: string): boolean =>
   /^docs\/(?:index\.md$|(?:guides|resources|data-sources|ephemeral-resources|functions)\/)/.test(file);
 

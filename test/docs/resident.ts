@@ -1,4 +1,4 @@
-/** `hostform` for the commands of a page, in this process: starting Node takes longer than most commands. */
+/** Runs the `hostform` commands of a page in this process, because a start of Node takes longer than most commands. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { createServer } from "node:net";
 import process from "node:process";
@@ -9,7 +9,7 @@ import { builtProgram, runCli } from "../support/program.ts";
 /** Commands that read no standard input and always end. Other commands and programs of the page run as processes. */
 const HERE = "adopt|apply|doctor|export|import|invoices|output|plan|plans|policy|resolve|services|show|state|validate";
 
-/** The program on the PATH of a page, and what stops it. The output of a command goes to the streams of its caller. */
+/** Returns the program for the PATH of a page, and a function that stops it. Commands write to their caller's streams. */
 export async function residentProgram(): Promise<{ readonly script: string; close(): void }> {
   const main = `exec "${process.execPath}" "${await builtProgram()}" "$@"`;
   const begin = "#!/bin/bash\n";
@@ -38,7 +38,7 @@ esac
   return { script: `${begin}${here}${main}\n`, close: () => server.close() };
 }
 
-/** Runs a command for a process, whose streams are its descriptors 4 and 5. @returns the exit code. */
+/** Runs a command for a process, whose streams are its descriptors 4 and 5. Returns the exit code. */
 async function answer([pid, cwd = "", count, ...rest]: readonly string[]): Promise<number> {
   const [args, variables] = [rest.slice(0, Number(count)), rest.slice(Number(count))];
   const env = Object.fromEntries(

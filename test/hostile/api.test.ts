@@ -248,9 +248,9 @@ describe("a hostile answer is answered", () => {
 });
 
 /**
- * An API that fits the specification in everything but its texts: each of them is `text`, and the service 1 exists. It is of
- * the plan, the currency and the domain that are declared, since nothing else may be imported; service 7 has `text` there too.
- * @param round grows with each look, so that everything drifts.
+ * An API that follows the specification except in its texts, which are all `text`. Service 1 exists, with the declared
+ * plan, currency and domain, because hostform imports nothing else. Service 7 has `text` there too.
+ * @param round grows with each request, so that every value drifts.
  */
 function worldOf(text: string, round: () => number): Answering {
   const [record] = records(text, 1);
@@ -326,7 +326,7 @@ describe("hostile texts go through everything", () => {
       ])
         await say(...args);
       await say("plan", "--destroy", "--format", "markdown");
-      // Not only refusals: something was planned, recorded and listed.
+      // Not every command was refused: some planned, recorded or listed objects.
       expect(all.join("")).toContain("hosting_service.www");
       expect(all.join("")).toMatch(/Imported hosting_service\.www|already exists|to import/);
     },

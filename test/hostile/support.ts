@@ -1,4 +1,4 @@
-/** What every command promises to a reader of its output, whatever its input. */
+/** Requirements of every command's output, whatever its input. */
 import { expect } from "vitest";
 import { testClock } from "../support/clock.ts";
 import { cpuTimer } from "../support/cpu-time.ts";
@@ -7,13 +7,13 @@ import { runCli } from "../support/program.ts";
 import { dangerous, liveCommands } from "../unit/report/hostile.ts";
 
 /**
- * Longer than any answer takes on a busy machine, far shorter than what grows with the square of the input. On an idle
- * machine every case is answered within 300 ms, but for those that go up to a bound (a mebibyte of YAML, ten of an
- * answer, five hundred pages), which take a second or two: HOSTFORM_TIMES=1 prints the time of each.
+ * Time limit of a command: longer than any case on a busy machine, and far shorter than a case whose time grows with
+ * the square of its input. On an idle machine, every case ends within 300 ms. Cases at a size limit (1 MiB of YAML, 10
+ * MiB of a response, 500 pages) take one or two seconds. HOSTFORM_TIMES=1 prints the time of each case.
  */
 export const PATIENCE_MS = 10_000;
 
-/** What a command said. */
+/** Exit code and output of a command. */
 export interface Answer {
   readonly code: number;
   readonly out: string;
@@ -22,9 +22,9 @@ export interface Answer {
 }
 
 /**
- * Runs a command and holds it to what every command owes: it ends, with 0 or 1, in time; nothing that it prints acts on a
- * terminal, nor on the agent of a CI where it runs in one (in Markdown anywhere); a failure is explained, not a stack trace or a defect; with `--json` standard output is JSON; objects of
- * this process are as they were.
+ * Runs a command and checks the requirements of every command. It ends in time with exit code 0 or 1. Its output has no
+ * effect on a terminal, and none on the CI agent if the command runs in CI (Markdown: never). It explains a failure
+ * without a stack trace or a defect. With `--json`, standard output is JSON. The process's own objects are unchanged.
  */
 export async function answer(
   dir: string,

@@ -13,11 +13,11 @@ const MUCH = LONG ? MIB - 1000 : MIB / 64;
 const filled = (head: string, fill: string, size = MUCH) =>
   head + fill.repeat(Math.floor((size - head.length) / fill.length));
 
-/** Ten levels of ten aliases each: ten thousand million values in 400 bytes. */
+/** Ten levels of ten aliases each: 10,000 million values in 400 bytes. */
 const LAUGHS = `x-0: &l0 [lol]\n${Array.from({ length: 10 }, (_, i) => `x-${i + 1}: &l${i + 1} [${`*l${i},`.repeat(10)}]\n`).join("")}`;
 const MERGES = `x-0: &m0 {a: 1}\n${Array.from({ length: 20 }, (_, i) => `x-${i + 1}: &m${i + 1} {<<: [*m${i}, *m${i}], k${i}: 1}\n`).join("")}`;
 
-/** Bytes of a declaration, and what its answer says when that is worth pinning. */
+/** Bytes of a declaration, and a text of its output if the test checks one. */
 const CORPUS: readonly (readonly [why: string, bytes: string | Uint8Array, says?: string | RegExp])[] = [
   ["nothing at all", ""],
   ["only a comment", "# nothing\n"],
@@ -177,7 +177,7 @@ describe("a hostile declaration is answered", () => {
       const { text } = await answer(dir, ["validate"], {}, why);
       if (says !== undefined) expect(text).toMatch(says);
       await answer(dir, ["validate", "--json"], {}, why);
-      // Whatever passes as a declaration goes on to a plan; nothing answers at this address.
+      // hostform plans a valid declaration. Nobody listens at this address.
       const env = { HOSTING_BASE_URL: "http://127.0.0.1:9", HOSTING_TOKEN: "token-of-nobody" };
       await answer(dir, ["plan"], env, why);
     },

@@ -15,7 +15,7 @@ interface Locked {
 const root = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 /**
- * Folders with a lock file: the project, the generators for contributors who generate, and Node for contributors whose
+ * Folders with a lock file: the project, the generators for contributors who use them, and Node for contributors whose
  * own Node is too old.
  */
 const FOLDERS = [".", "scripts/bindings", "scripts/node"];

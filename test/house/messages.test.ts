@@ -25,7 +25,7 @@ const NOTHING_TO_DO = [
   ...["apply.replayed", "apply.replayed/found", "secret.lost", "store.waiting/lists"],
   ...["config.expression", "interrupted", "api.cancelled"],
 ];
-/** Messages that the Terraform provider never shows. */
+/** Messages that the Terraform provider never prints. */
 const OF_THE_ENGINE = /^(?:guard|plan\.address|config\.reference)\b/;
 /** A state has the format of Terraform, and a tool of the system generates its key. */
 const isOfState = /^state\./;

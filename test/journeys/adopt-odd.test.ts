@@ -1,11 +1,14 @@
-/** `hostform adopt` of an account with odd values, odd files and a full disk: nothing is left out silently. */
+/**
+ * `hostform adopt` of an account with odd values, odd files and a full disk. The report names everything that adopt
+ * skips.
+ */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 import { refuse } from "../support/refusing-disk.ts";
 
-/** An account that holds what a test puts there. */
+/** An account without the sandbox's own services. */
 async function account(): Promise<Project> {
   const project = await startProject({ pinned: { status: ["lower"] } });
   for (const { id } of project.control.list("services")) project.control.remove("services", id);
@@ -18,10 +21,10 @@ async function written({ dir }: Project): Promise<string> {
   return (await Promise.all(names.map((name) => readFile(path.join(dir, name), "utf8")))).join("");
 }
 
-/** The output on one line: sentences are wrapped. */
+/** Returns the output with its wrapped lines joined. */
 const flat = (text: string) => text.replace(/\s+/g, " ");
 
-/** Each domain with what becomes of it: its form in the declaration, or the reason for which it is left out. */
+/** Each domain, with its form in the declaration or the reason why adopt skips it. */
 const DOMAINS: readonly (readonly [shown: string, form: RegExp])[] = [
   ["shop.example.", /domain: shop\.example$/m],
   ["Www.Acme.Example", /domain: Www\.Acme\.Example$/m],

@@ -1,4 +1,4 @@
-/** `hostform adopt --format cdktf`: the program that it writes, run with the real library, plans nothing. */
+/** `hostform adopt --format cdktf` writes a program. With the real library, its stack has an empty plan. */
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -28,7 +28,7 @@ describe.each(LIBRARIES)("adopt --format %s", (library) => {
     const services = 5;
     fillAgency(control, { services });
     control.seedServices({ plan_id: 31 });
-    // A name that a resource of another kind has, and texts that mean something in a stack.
+    // The name of another resource's kind, and texts with a meaning in a stack.
     control.create("accounts", { name: "site-00001-example", company_name: 'a "b" ${c} %{d}' });
     control.create("webhooks", { url: "https://hooks.agency.example/%{a}", events: ["invoice.paid"] });
     const [first] = control.list("services").filter(({ customer_id }) => customer_id === 1);

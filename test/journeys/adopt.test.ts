@@ -1,4 +1,4 @@
-/** `hostform adopt`: an account that somebody else has filled comes under management in one command. */
+/** `hostform adopt`: one command puts an account under management that somebody else has filled. */
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import type { Profile } from "../../src/sandbox/index.ts";
 import { COUNTABLE, fillAgency } from "../support/agency.ts";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
 
-/** An account with so many services, on a host whose lists say where they end. */
+/** An account with this number of services, on a host whose lists declare their end. */
 async function agency(
   services: number,
   { webhooks = 12, accounts = 41, ...options }: ProjectOptions & { webhooks?: number; accounts?: number } = {},
@@ -44,7 +44,7 @@ describe("an account of 120 services, 180 grants, 12 webhooks and 41 client acco
     expect(ran.out).toContain("Plan: no changes");
     expect((await project.state()).resources.size).toBe(120 + 180 + 12 + 41);
     await project.expectNoChanges();
-    // What a plan reads afterwards: everything, the grants of fifty services, or what changes.
+    // Requests of a later plan: with a full refresh, with the grants of 50 services, and with changed services only.
     const read: number[] = [];
     for (const flags of [[], ["--refresh-budget", "50"], ["--refresh=changed"]]) {
       project.sent();
@@ -53,7 +53,7 @@ describe("an account of 120 services, 180 grants, 12 webhooks and 41 client acco
     }
     expect(read).toEqual([124, 54, 0]);
 
-    // What sites have in common is written once.
+    // Adopt writes the common settings of sites once, as templates.
     const files = await declared(project);
     expect(files["hosting.yaml"]).toMatch(/^templates:$/m);
     const lines = Object.values(files).join("").split("\n");
@@ -177,7 +177,7 @@ describe("adopt", () => {
   });
 
   it("takes what waits and what is suspended as it is, and leaves what is gone, what is double and what holds a secret", async () => {
-    // Of a host whose words are not known nothing is gone.
+    // If hostform does not know the host's status words, it treats every service as present.
     const pinned = { ...COUNTABLE, status: ["lower"] } as const;
     const project = await agency(1, { accounts: 0, webhooks: 0, pinned });
     const { control } = project;
@@ -249,7 +249,7 @@ describe("adopt", () => {
     const project = await agency(0, { accounts: 0, webhooks: 0 });
     const { control } = project;
     await project.declare({ project: "agency", services: { box: { plan_id: 31, currency: "USD" } } });
-    // The answer is lost, and then the list that would show what was made.
+    // The response is lost, and the next listing of services fails.
     control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, delayMs: 1, times: 100 });
     project.onDelay = () => {
       control.addFault({ method: "GET", path: "/services", phase: "before", status: 503, times: 100 });

@@ -1,6 +1,6 @@
 /**
- * An agency's month against the sandbox's clock. Each morning the nightly command ends with 0 exactly when the sandbox's own books say
- * that every declared site is up, paid and declared as it is.
+ * An agency's month on the sandbox's clock. Each morning, the nightly command exits with 0 exactly when the sandbox
+ * has every declared site live, paid and as declared.
  */
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
@@ -14,7 +14,7 @@ interface Site {
   suspended?: boolean;
 }
 
-/** The same numbers for the same seed, from 0 to below 1 (mulberry32). */
+/** Returns a generator of numbers from 0 to below 1 (mulberry32). Equal seeds give equal numbers. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -54,7 +54,7 @@ class Agency {
     this.project.clock.advance(60_000);
   }
 
-  /** The service of a site in the sandbox's books; undefined if it has ended or belongs to somebody else. */
+  /** Returns the service of a site in the sandbox, or undefined if it has ended or belongs to another account. */
   #service(name: string) {
     return this.project.control
       .list("services")
@@ -69,7 +69,7 @@ class Agency {
       .filter(({ order_id, status }) => order_id === id && status === "unpaid");
   }
 
-  /** What the books say is wrong with each declared site. */
+  /** Returns what is wrong with each declared site in the sandbox. */
   wrong(): string[] {
     return [...this.sites].flatMap(([name, { suspended = false }]) => {
       const service = this.#service(name);
@@ -87,7 +87,7 @@ class Agency {
     return from[Math.floor(this.#random() * from.length)];
   }
 
-  /** Something of the day: of the host, the clients, or the agency. */
+  /** Plays one random event: of the host, of a client, or of the agency. */
   async act(): Promise<void> {
     const { control } = this.project;
     const name = this.#pick([...this.sites.keys()]) ?? "";
@@ -126,7 +126,7 @@ class Agency {
     }
   }
 
-  /** The day on which everything is put right: bills are paid, sites restored, and what has ended is no longer declared. */
+  /** Pays all invoices, restores the sites, and removes ended sites from the declaration. */
   async tidy(): Promise<void> {
     const { control } = this.project;
     for (const { id, status } of control.list("invoices")) if (status === "unpaid") control.payInvoice(id);
@@ -146,7 +146,7 @@ class Agency {
     await this.apply();
   }
 
-  /** Goes on to six o'clock of the next day. */
+  /** Advances the clock to six o'clock of the next day. */
   sleep(): void {
     const now = this.project.clock.now();
     const six = Math.floor((now - 6 * 3_600_000) / DAY_MS + 1) * DAY_MS + 6 * 3_600_000;
@@ -173,7 +173,7 @@ describe("the nightly command of an agency", () => {
       expect(ran.code === 0, story).toBe(wrong.length === 0);
       codes.add(ran.code);
     }
-    // A month without a good morning, or without a bad one, shows nothing.
+    // The month must contain a good morning and a bad morning. Otherwise it proves nothing.
     expect([codes.has(0), codes.has(4)]).toEqual([true, true]);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A year of an agency against the sandbox's clock. Each morning `hostform status` equals the sandbox's own books, and each
+ * A year of an agency on the sandbox's clock. Each morning, `hostform status` equals the sandbox's data, and each
  * notification arrives once.
  */
 import { mkdir } from "node:fs/promises";
@@ -40,7 +40,9 @@ interface News {
   readonly kind?: string;
 }
 
-/** Receives notifications on this machine. Returns its URL, and a function that returns the news since its last call. */
+/**
+ * Receives notifications on this machine. Returns its URL, and a function that returns the news since its last call.
+ */
 async function receiver() {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
@@ -58,14 +60,14 @@ async function receiver() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, news };
 }
 
-/** A colleague with an own folder, and what a careful reader of the books would write down about its sites. */
+/** A colleague with an own folder, and the expected facts about the colleague's sites. */
 class Colleague {
   readonly project: Project;
   readonly name: string;
   /** Address by id of each site in the state that is still declared. */
   sites = new Map<number, string>();
   readonly ordered: string[] = [];
-  /** First command that saw each offline site, in minutes of the clock, by id. */
+  /** First command that reported each offline site, in minutes of the clock, by id. */
   readonly offline = new Map<number, string>();
 
   constructor(project: Project, name: string) {
@@ -103,7 +105,7 @@ class Agency {
     this.random = randomOf(seed);
   }
 
-  /** The books: what exists in the account, and what is unpaid. */
+  /** Services that exist in the account. */
   get services() {
     return this.#project.control
       .list("services")
@@ -124,7 +126,7 @@ class Agency {
     return from[Math.floor(this.random() * from.length)];
   }
 
-  /** Plays the actions of the host and the clients on one day. */
+  /** Plays one day's actions of the host and the clients. */
   outside(): void {
     const { control } = this.#project;
     for (const { id, order_id } of this.unpaid)
@@ -192,7 +194,7 @@ class Agency {
     return ran.out;
   }
 
-  /** Notes which sites a command of this colleague has just seen offline for the first time. */
+  /** Records which sites this colleague's last command found offline for the first time. */
   see({ sites, offline }: Colleague): void {
     const down = new Set(
       this.services.flatMap(({ id, status }) => (status === "suspended" && sites.has(id) ? id : [])),
@@ -202,7 +204,7 @@ class Agency {
     for (const id of down) if (!offline.has(id)) offline.set(id, minute);
   }
 
-  /** Addresses of a colleague's sites that the books show as offline, unpaid or no longer of this account. */
+  /** Returns the addresses of a colleague's sites that are offline, unpaid or no longer in this account. */
   troubled({ sites }: Colleague): string[] {
     const found = new Map(this.services.map((one) => [one.id, one.status]));
     const owing = new Set(this.unpaid.map(({ order_id }) => order_id));
@@ -210,7 +212,7 @@ class Agency {
     return [...sites].flatMap(([id, address]) => (isWell(id) ? [] : address)).toSorted();
   }
 
-  /** Number of services in each state, as a colleague's report shows them. */
+  /** Returns the number of services in each state, as a colleague's report counts them. */
   states({ sites, ordered, offline }: Colleague) {
     const found = new Set(this.services.map(({ id }) => id));
     const lost = [...sites.keys()].filter((id) => !found.has(id));
@@ -237,7 +239,7 @@ class Agency {
     return `${this.log.join("\n")}\n${text.slice(0, 6_000)}`;
   }
 
-  /** Fails unless a report equals the books. */
+  /** Fails unless a report equals the sandbox's data. */
   compare(report: AccountReport, colleague: Colleague): void {
     const { services, unpaid } = this;
     const now = this.#project.clock.now();
@@ -301,7 +303,7 @@ class Agency {
       services: services
         .map(({ id, status, next_due_date, price }) => `${id} ${status === "active"} ${next_due_date} ${price}`)
         .toSorted(),
-      // A status reads ten pages of invoices, and reports that there are more.
+      // A status reads ten pages of invoices. It reports that more pages exist.
       money: [this.invoices > 1_000, []],
     });
   }
@@ -337,7 +339,7 @@ describe("the year of an agency", () => {
       if (agency.random() < 0.3) await agency.order(colleague);
       if (day % 7 === 0) for (const one of agency.colleagues) await agency.tidy(one);
       if (day % 5 === 0) agency.compare(await agency.status(colleague), colleague);
-      // To six o'clock of the next day, and a few minutes.
+      // Advance to six o'clock of the next day, plus 0 to 19 minutes.
       const six = Math.floor((clock.now() - 6 * 3_600_000) / DAY_MS + 1) * DAY_MS + 6 * 3_600_000;
       clock.advance(six - clock.now() + Math.floor(agency.random() * 20) * 60_000);
       hook.news();
@@ -352,7 +354,7 @@ describe("the year of an agency", () => {
           known.add(cause);
         } else if (event === "condition_ended") expect(known.delete(cause), agency.story(cause)).toBe(true);
       }
-      // The news of an order that waits for its payment is the order.
+      // The apply reports an order that waits for its payment, so no condition begins for the order.
       const fresh = [...colleague.sites.values()].filter((address) => out.includes(`# ${address} will be ordered`));
       const isChanged = /Apply complete! (?!0 added, 0 changed, 0 destroyed\.)/.test(out);
       expect(news.filter(({ event }) => event === "applied").length, agency.story(out)).toBe(isChanged ? 1 : 0);
@@ -383,7 +385,7 @@ describe("the cap of a month", () => {
       }),
     );
     const monthNow = () => new Date(clock.now()).toISOString().slice(0, 7);
-    /** Sum of the orders of this month in the books. */
+    /** Returns the sum of this month's orders in the sandbox. */
     const spent = () => {
       const ids = new Set(
         control
@@ -424,7 +426,7 @@ describe("the cap of a month", () => {
       clock.advance(3_600_000);
       const all = await Promise.all([...others, first].map((folder) => run(folder)));
       expect(spent(), log.join("\n")).toBeLessThanOrEqual(CAP);
-      // The cap refuses only what does not fit. Until a run has found the lost order, its service counts twice.
+      // The cap refuses only orders that exceed it. Until a run has found the lost order, its service counts twice.
       for (const { isRefused, count } of all)
         if (isRefused && !isLost) expect(spent() + count * COST, log.join("\n")).toBeGreaterThan(CAP);
       clock.advance(9 * DAY_MS);

@@ -1,4 +1,4 @@
-/** The state at a backend: real processes that meet there, and what is left when one of them is killed. */
+/** The state at a backend: several real processes share it, and a killed process leaves a recoverable state. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { POSTGRES, type Program } from "../support/programs.ts";
 import { KEY, KEYS } from "../support/s3-server.ts";
 
-/** Two sites, and two servers that only their key distinguishes. */
+/** Two sites, and two servers that differ only in their key. */
 const SERVICES = {
   services: {
     "site-a": { plan_id: 11, currency: "USD", domain: "a.remote.example" },
@@ -38,7 +38,7 @@ async function start(backend: BackendUnderTest, sleep?: () => Promise<void>): Pr
   return project;
 }
 
-/** One order for each declared service, whatever was sent again. */
+/** Fails unless each declared service has one order. */
 function expectNothingTwice(project: RemoteProject): void {
   expect(project.services).toHaveLength(4);
   const orders = project.sandbox.control
@@ -73,7 +73,8 @@ for (const [name, make, ...programs] of backends) {
       expectNothingTwice(project);
     });
 
-    // The orders of the sites: a domain shows what became of them. A server without one would be the user's to settle.
+    // The first orders are sites: their domain identifies a lost order. A lost server without a domain would need the
+    // user's decision.
     it.each([
       [3, "on the same machine"],
       [4, "on another machine"],
@@ -88,7 +89,7 @@ for (const [name, make, ...programs] of backends) {
       open();
       if (where === "on another machine") project.env.XDG_STATE_HOME = path.join(project.dir, "other-machine");
       if (name !== "pg" && where === "on another machine") {
-        // Neither that nor the server can know that the holder is gone.
+        // Neither another run nor the server can detect that the lock's holder is dead.
         const refused = await project.hostform("plan", "--lock");
         expect(refused.err).toContain("[state.locked]");
         const freed = await project.hostform("force-unlock", "--yes");
@@ -153,7 +154,7 @@ describe("an order", () => {
     const recorded = new Set<string>();
     const early: string[] = [];
     backend.server.onWrite = (text) => {
-      // What is at the API by now was recorded by an earlier write than this one.
+      // An earlier write must have recorded every order that the API already has.
       early.push(...orders(project).filter((key) => !recorded.has(key)));
       const { resources } = decodeState(text, "the state").state;
       for (const { private: mark } of resources.values()) recorded.add(String(mark.pending?.idempotencyKey));
@@ -174,7 +175,7 @@ describe("an order", () => {
     await arrived;
     const freed = await project.hostform("force-unlock", "--yes");
     expect(freed.err).toContain("If the holder is still running, stop it first");
-    // Another run reads and writes, and has ended by the time that the answer comes.
+    // Another run reads, writes and ends before the response arrives.
     const state = JSON.parse(backend.server.state ?? "");
     const others = JSON.stringify({ ...state, serial: state.serial + 1, resources: [] });
     backend.server.state = others;

@@ -1,20 +1,23 @@
-/** A host that serves one change of a token at a time, and refuses the others meanwhile: one apply makes all changes, once each. */
+/**
+ * A host that serves one change of a token at a time, and refuses concurrent ones: one apply sends every change
+ * exactly once.
+ */
 import { createServer, request } from "node:http";
 import { expect, it, onTestFinished } from "vitest";
 import { calmClock } from "../support/calm-clock.ts";
 import { listening } from "../support/listening.ts";
 import { type Project, startProject } from "../support/project.ts";
 
-/** Time that the host takes for one change. */
+/** Duration of one change at the host. */
 const CHANGE_MS = 1_000;
 
 interface Busy {
   readonly status: number;
-  /** Seconds of `Retry-After`. */
+  /** Seconds in the `Retry-After` header. */
   readonly after?: number;
 }
 
-/** The host in front of the sandbox. `refused` counts what it did not serve. */
+/** The host in front of the sandbox. `refused` counts the requests that it refused. */
 async function busyHost(
   { sandbox, clock }: { sandbox: Project["sandbox"]; clock: ReturnType<typeof calmClock> },
   { status, after }: Busy,
@@ -77,7 +80,7 @@ const AFTER = {
   client_accounts: { alpha: { name: "Alpha" } },
 };
 
-// A create that was refused takes 80 s of it: then the list must show what it would have created.
+// A refused create adds 80 s: hostform waits until the list must contain a created object.
 it.each<[Busy, others: number, most: number]>([
   [{ status: 423 }, 0, 120],
   [{ status: 423, after: 2 }, 0, 120],

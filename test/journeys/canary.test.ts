@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 
-/** Secrets that look like nothing else, in characters that JSON, URLs, HTML and shells write otherwise. */
+/** Unique secrets, in characters that JSON, URLs, HTML and shells escape. */
 const GIVEN = 'Canary "given" & <pass>/word+1';
 const VARIABLE = "canary-from-variable\\with-backslash";
 const FROM_FILE = "canary-from-file-0123456789";
@@ -63,9 +63,9 @@ const declaration = (version: number, more: object = {}) => ({
   ...more,
 });
 
-/** Files that a secret belongs in: where it is read from and written to. */
+/** Files that may hold a secret, because hostform reads it there or writes it there. */
 const SECRET_FILES = ["shop.password", "hook.secret", ".hook.secret.hostform.tmp", "given.password"];
-/** The state, its backup and journal, and what is about to take the place of one of them. */
+/** The state, its backup, its journal, and their temporary files. */
 const STATE_FILE = /^\.?hosting\.tfstate(?:\.backup|\.journal|\.[0-9a-f-]{36}\.tmp)?$/;
 
 /** A canary and the forms in which documents of hostform write it. */
@@ -93,12 +93,12 @@ async function files(project: Project): Promise<Map<string, string>> {
 
 interface Watched {
   readonly project: Project;
-  /** Every text that was seen, with where. */
+  /** Every captured text, with its source. */
   readonly seen: [where: string, text: string][];
   run(...args: string[]): Promise<string>;
 }
 
-/** A project that keeps everything that it prints, and the files on disk at each request. */
+/** A project that captures its whole output, and its files on disk at each request. */
 async function watched(env: Record<string, string> = {}): Promise<Watched> {
   const project = await startProject({
     declare: declaration(1),
@@ -127,9 +127,9 @@ async function watched(env: Record<string, string> = {}): Promise<Watched> {
   };
 }
 
-/** The whole life of a project, with all output turned on. */
+/** Runs a project from its first apply to its destroy, with all output enabled. */
 async function live({ project, run, seen }: Watched): Promise<string[]> {
-  // Every answer waits a moment: what is on the disk while a request is under way is looked at, lock notice and journal too.
+  // Each response is delayed: the test reads all files on disk during each request, including the lock and the journal.
   for (const method of ["POST", "DELETE"])
     project.control.addFault({ method, path: "/*", phase: "before", times: 1000, delayMs: 1 });
   let looking: Promise<unknown> = Promise.resolve();
@@ -184,12 +184,12 @@ async function live({ project, run, seen }: Watched): Promise<string[]> {
     ["password", "hosting_service.www", "--password-file", "given.password"],
     ["state", "mv", "hosting_webhook.kept", "hosting_webhook.moved"],
     ["state", "mv", "hosting_webhook.moved", "hosting_webhook.kept"],
-    // What fails says what the server said, and what was sent is repeated in no message.
+    // Failing commands report the server's message, and repeat no sent secret.
     ["password", String(vps.id), "--password-env", "GIVEN_PASSWORD"],
     ["import", "hosting_webhook.kept", "999"],
   ])
     await run(...command);
-  // A server that repeats what it knows, and what a run knows without it.
+  // A server that repeats in its error every secret of the run.
   const echo = (...secrets: string[]) => {
     project.control.clearFaults();
     const body = {
@@ -237,12 +237,12 @@ describe("no secret is written where it does not belong", { timeout: 120_000 }, 
     const leaks = at.seen.flatMap(([where, text]) => {
       const name = where.slice(where.indexOf(": ") + 2);
       if (SECRET_FILES.includes(name)) return [];
-      // The secrets that the state is for stand there; what was only sent does not stand there either.
+      // The state may hold its recordable secrets. It never holds secrets that were only sent.
       const searched = STATE_FILE.test(name) ? never : [...never, ...found];
       return hits(text, searched).map((secret) => `${where}: ${secret}`);
     });
     expect(leaks).toEqual([]);
-    // That the search finds anything at all: the state holds what it is for.
+    // Proves that the search works: the state holds its recordable secrets.
     expect(
       at.seen.some(([where, text]) => where.endsWith("hosting.tfstate") && hits(text, recordable).length > 0),
     ).toBe(true);

@@ -1,4 +1,4 @@
-/** The real CLI as its own process: streams, signals and exit codes that a test in process cannot show. */
+/** The real CLI in its own process: streams, signals and exit codes. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,7 +8,7 @@ import { builtProgram } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
 
 const MAIN = await builtProgram();
-/** The environment without anything of the person who runs the tests. */
+/** An environment without the developer's own variables. */
 const environment = { PATH: process.env.PATH, NO_COLOR: "1", NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
 function hostform(dir: string, args: readonly string[], env: object = {}) {
@@ -42,7 +42,7 @@ function start(
   return { child, line, end };
 }
 
-/** A command line, after `sandbox --`, that runs hostform itself. */
+/** Arguments of `sandbox --` that run hostform itself. */
 const inSandbox = (...args: readonly string[]) => ["sandbox", "--auto-pay", "--", process.execPath, MAIN, ...args];
 
 describe("apply in a sandbox", () => {

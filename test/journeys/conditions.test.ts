@@ -1,4 +1,4 @@
-/** Conditions: what is offline, unpaid or gone stands beside the changes, and no run calls that a match. */
+/** Conditions: a plan lists offline, unpaid and gone services beside its changes, and never reports a match. */
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
@@ -115,7 +115,7 @@ it("a terminated site is a condition: the plan is not complete, and --fail-on go
   expect((await project.run("watch", "--max-runs", "1", "--fail-on", "gone,offline")).code).toBe(4);
 });
 
-/** Sites whose orders are paid, and whose renewals nobody pays. */
+/** Sites whose orders are paid and whose renewals stay unpaid. */
 async function paidOnce(names: readonly string[], over: object = {}): Promise<Project> {
   const declare = sites(Object.fromEntries(names.map((name) => [name, over])));
   const project = await startProject({ declare, sandbox: { autoPay: false } });
@@ -179,7 +179,7 @@ describe("an unpaid renewal", () => {
 });
 
 describe("the reason of a suspension", () => {
-  /** A site that the host suspends in November for another reason than its renewal of December, which nobody pays. */
+  /** The host suspends a site in November, before its unpaid renewal of December. */
   const olderThanInvoice = async () => {
     const project = await paidOnce(["a"]);
     project.control.suspendService(await idOf(project, "a"));

@@ -13,8 +13,8 @@ const box = { project: "crash", services: { www: { plan_id: 31, currency: "USD" 
 const LATER = { hours: 1 };
 
 /**
- * A project whose run died while it waited for the answer to its order: the disk is as it was at that moment.
- * @param happened whether the server has carried the order out.
+ * A project whose run died while it waited for the response to its order. The disk is as it was at that moment.
+ * @param happened the server has carried out the order.
  */
 async function died(declare: object, happened: boolean, pinned: ProjectOptions["pinned"] = {}): Promise<Project> {
   const project = await startProject({ declare, pinned });
@@ -98,7 +98,7 @@ describe("a run that dies in mid-order", () => {
       services: { www: { ...box.services.www, grants: { "dev@acme.example": "view" } } },
       client_accounts: { ana: { name: "Ana", currency: "USD" } },
     });
-    // The grant of a service that may not be there waits for it.
+    // The grant waits, because its service may not exist.
     expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.pending", "apply.skipped"]);
     const ran = await project.run("apply", "--auto-approve", "--json");
     expect(ran.code).toBe(1);

@@ -1,4 +1,4 @@
-/** The remedies that a plan names are edits of the declaration, and they lead to a plan without changes. */
+/** The remedies in a plan are edits of the declaration. They lead to a plan without changes. */
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { type Project, startProject } from "../support/project.ts";
@@ -19,14 +19,14 @@ const declared = (name: string, more: object = {}) => ({
   domains: { [name]: { ...ACME, registrant_contact: CONTACT, ...more } },
 });
 
-/** The text of a plan that fails, on one line. */
+/** Returns the text of a plan that fails, on one line. */
 async function refused(project: Project): Promise<string> {
   const ran = await project.run("plan");
   expect(ran.code, ran.text).toBe(1);
   return ran.text.replace(/\s+/g, " ");
 }
 
-/** The parts of a declaration between backticks that begin with one of the keys. */
+/** Returns the parts of a text in backticks that begin with this key. */
 const edits = (text: string, key: string) =>
   [...text.matchAll(/`([^`]+)`/g)].flatMap(([, snippet = ""]) => (snippet.startsWith(`${key}:`) ? parse(snippet) : []));
 
@@ -44,7 +44,7 @@ describe("a registered domain", () => {
     expect(text).toContain("Fix: Restore `");
     expect(text).not.toMatch(/new order|invoice|under a new name|state (?:rm|mv)|order(?:s|ed)? (?:it )?again/);
 
-    // The host has changed it: the way that the message names records that, and sends nothing.
+    // The host has changed the domain. The remedy in the message records the change without a request.
     const [removed] = edits(text, "removed");
     const [adopted] = edits(text, "import");
     await project.declare({ ...declared("acme-2", { [name]: value, ...adopted }), ...removed });

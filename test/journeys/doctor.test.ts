@@ -1,4 +1,4 @@
-/** `hostform doctor` as it is typed: over profiles, tokens, dead hosts, locked states and several accounts. */
+/** `hostform doctor` as a user runs it: with profiles, tokens, dead hosts, locked states and several accounts. */
 import { createServer } from "node:http";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -34,7 +34,6 @@ async function examined(project: Project, ...args: string[]) {
   return { code, err, report, account: report.accounts[0] as AccountReport };
 }
 
-/** Access by endpoint. */
 const accessOf = ({ endpoints }: AccountReport) =>
   Object.fromEntries(endpoints.map(({ endpoint, access }) => [endpoint, access]));
 
@@ -293,7 +292,7 @@ describe("a project", () => {
   });
 });
 
-/** Switches that no GET shows. `empty_list` needs an empty list. */
+/** Switches that no GET reveals. `empty_list` needs an empty list. */
 const HIDDEN = new Set([
   ...[
     "list_lag",

@@ -50,7 +50,7 @@ describe("an account that is not on the Manage track", () => {
     const project = await startProject({
       token: "customer",
       declare: { project: "edges", services: { a: service("a") } },
-      // An amount is shown.
+      // The host's plans have a price.
       pinned: { plan: ["plan_id", "id", "prices"], money: ["minor"] },
     });
     expect((await project.plan()).cost).toEqual([{ currency: "USD", orders: 1, list: 500, billed: 500, unknown: 0 }]);
@@ -174,7 +174,7 @@ describe("a second service with the domain of a managed one", () => {
     project.sent();
     await project.expectNoChanges();
     const sent = project.sent();
-    // Ordered in the dashboard, or by a run elsewhere.
+    // An order from the dashboard, or from a run elsewhere.
     await fetch(`${project.sandbox.url}/api/v1/services`, {
       method: "POST",
       headers: {

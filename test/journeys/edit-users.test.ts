@@ -1,4 +1,4 @@
-/** An edit that would break another part of the declaration names this part, with its line in the present file. */
+/** If an edit would break another part of the declaration, the message names that part and its current line. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";

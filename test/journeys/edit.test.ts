@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { applied, SITES, text } from "../support/edited-sites.ts";
 import { type Project, startProject } from "../support/project.ts";
 
-/** Runs an edit, which sends no change. Returns its output. */
+/** Runs an edit and checks that it sends no change. Returns its output. */
 async function edit(project: Project, ...args: string[]): Promise<string> {
   const { code, text: output } = await project.run("edit", ...args);
   expect(code, output).toBe(0);

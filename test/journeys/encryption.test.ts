@@ -9,7 +9,7 @@ const PASSPHRASE = "correct horse battery staple";
 const OTHER_PASSPHRASE = "wrong horse battery staple";
 const KEY = Buffer.alloc(32, 1).toString("base64");
 const OTHER_KEY = Buffer.alloc(32, 2).toString("hex");
-/** The quick kind of key: nothing is derived. */
+/** A raw key needs no derivation, so it is fast. */
 const byKey = { HOSTFORM_STATE_KEY: KEY };
 
 const WEBHOOKS = ["hosting_webhook.one", "hosting_webhook.two", "hosting_webhook.three"];
@@ -20,18 +20,18 @@ const declaration = {
   webhooks: { one: webhook("one"), two: webhook("two"), three: webhook("three") },
 };
 
-/** Every file of the project but the declaration, hidden and temporary ones too, by name. */
+/** Returns every file of the project except the declaration, by name, including hidden and temporary files. */
 function disk({ dir }: Project): Map<string, string> {
   const names = readdirSync(dir).filter((name) => !name.endsWith(".yaml"));
   return new Map(names.map((name) => [name, readFileSync(path.join(dir, name), "latin1")]));
 }
 
-/** The files that hold one of the texts. */
+/** Returns the names of the files that hold one of the texts. */
 function holding(files: ReadonlyMap<string, string>, texts: readonly string[]): string[] {
   return [...files].filter(([, text]) => texts.some((each) => text.includes(each))).map(([name]) => name);
 }
 
-/** The secrets that the account gave out, read with the key. */
+/** Returns the secrets that the account issued, read with the key. */
 async function secrets(project: Project): Promise<string[]> {
   const pulled = await project.run("state", "pull");
   expect(pulled.code, pulled.err).toBe(0);
@@ -43,7 +43,7 @@ async function secrets(project: Project): Promise<string[]> {
   return values.filter((value) => typeof value === "string");
 }
 
-/** What is on disk each time a request to create a webhook is under way. */
+/** Returns the files on disk during each request that creates a webhook. */
 function watch(project: Project): Map<string, string>[] {
   const seen: Map<string, string>[] = [];
   project.onDelay = () => void seen.push(disk(project));
@@ -51,7 +51,7 @@ function watch(project: Project): Map<string, string>[] {
   return seen;
 }
 
-/** A run that died while it waited for its last webhook: state and journal are as they were at that moment. */
+/** A run that died while it waited for its last webhook. State and journal are as they were at that moment. */
 async function died(env: Record<string, string>): Promise<Project> {
   const project = await startProject({ declare: declaration, env });
   const seen = watch(project);
@@ -365,7 +365,7 @@ describe("hostform state decrypt", () => {
     const found = await secrets(project);
     const ran = await project.run("state", "decrypt", "--quiet");
     expect(ran.code, ran.text).toBe(0);
-    // The first apply replaced nothing: there is no backup.
+    // The first apply replaced no state, so no backup exists.
     expect(ran.out).toBe("The state is now unencrypted.\n");
     expect(ran.err).toContain(`WARNING: these files can be read now. They hold ${found.length} secrets:\n`);
     for (const address of WEBHOOKS) expect(ran.err).toContain(`  ${address}: secret\n`);
@@ -399,7 +399,7 @@ describe("hostform state rotate-key", () => {
     }
     expect(holding(disk(project), [...found, OTHER_PASSPHRASE])).toEqual([]);
 
-    // A run that was killed while it wrote leaves a journal that is cut off.
+    // A run that was killed during a write leaves a truncated journal.
     writeFileSync(path.join(project.dir, "hosting.tfstate.journal"), "");
     const again = await project.run("state", "rotate-key");
     expect([again.code, again.out]).toEqual([0, "The state is encrypted with the new passphrase already.\n"]);

@@ -1,4 +1,4 @@
-// A host that keeps the rows of what has ended in the dashboard, and one that switches webhooks off.
+// A host that keeps listing objects that ended in the dashboard, and a host that disables webhooks.
 import { expect, it } from "vitest";
 import { START } from "../support/clock.ts";
 import { startProject } from "../support/project.ts";

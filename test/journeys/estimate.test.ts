@@ -1,6 +1,6 @@
 /**
- * What a plan says of its apply, and what happens: on a clock that moves only while nothing happens, with answers that take a
- * while, as a host's do.
+ * The estimate of a plan equals the duration and the requests of its apply. The clock moves only while the process is
+ * idle, and responses take time as at a real host.
  */
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -13,15 +13,15 @@ const LATENCY_MS = 150;
 type Seeded = ReturnType<Project["control"]["seedServices"]>;
 
 interface Case {
-  /** Services that are in the account already. */
+  /** Number of services that already exist in the account. */
   readonly seeded?: number;
   readonly pinned?: ProjectOptions["pinned"];
   readonly declare?: object;
-  /** Requests a minute that the host takes. */
+  /** Requests a minute that the host accepts. */
   readonly rateLimit?: number;
-  /** Somebody is asked. */
+  /** The user must approve the apply. */
   readonly asked?: boolean;
-  /** What happened before the plan. */
+  /** Runs before the plan. */
   before?(project: Project, seeded: Seeded): Promise<void>;
 }
 
@@ -99,14 +99,14 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Requests of other processes of this machine, with the same token. */
+/** Sends requests from another process of this machine with the same token. */
 async function others(project: Project, count: number): Promise<void> {
   project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "state-home");
   const other = await project.beside({ project: "other" });
   for (let at = 0; at < count; at++) expect(await other.run("services")).toMatchObject({ code: 0 });
 }
 
-/** Within a tenth, or within two where there are few. */
+/** True if the estimate is within 10 % of the actual value, or within 2. */
 const isNear = (estimate: number, actual: number) => Math.abs(estimate - actual) <= Math.max(2, actual / 10);
 
 describe("the estimate of a plan is what happens:", () => {

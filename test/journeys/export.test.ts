@@ -1,4 +1,6 @@
-/** From YAML to the real Terraform by `hostform export`: the same account, the same state, nothing to do. */
+/**
+ * `hostform export` from YAML to the real Terraform: the account and the state stay the same, and the plan is empty.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -10,7 +12,7 @@ import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
 
 const PASSWORD = "correct horse battery";
 
-/** A folder with the declaration, and without any configuration of Terraform's. */
+/** A folder with the declaration, and without a Terraform configuration. */
 async function startProject(declaration: object): Promise<Terraform> {
   const terraform = await startTerraform({
     install: "running",
@@ -28,7 +30,7 @@ async function hostform(terraform: Terraform, ...args: string[]): Promise<string
   return ran.out;
 }
 
-/** What YAML can say and Terraform says in other ways. */
+/** Settings that YAML and Terraform express differently. */
 const ODD = {
   ...YAML,
   services: {
@@ -78,7 +80,7 @@ describeWith(TERRAFORM)("export to Terraform", { timeout: 90_000 }, () => {
       expect.arrayContaining([...ADDRESSES, 'hosting_grant.odd-name["o\'dd@acme.example"]']),
     );
 
-    // And nobody has touched the state.
+    // The state file is unchanged.
     expect(await readFile(path.join(project.dir, "hosting.tfstate"), "utf8")).toBe(before);
     await hostform(project, "plan", "--detailed-exitcode");
     expect(project.changesSent()).toEqual([]);
@@ -101,12 +103,12 @@ describeWith(TERRAFORM)("export to Terraform", { timeout: 90_000 }, () => {
       "hosting_service.box",
       "hosting_service.www",
     ]);
-    // The names are hostform's: whichever of the two sends an order, it is the same one.
+    // Terraform uses hostform's names, so both send an order with the same key.
     const keys = project.control.requests().flatMap(({ idempotency_key: key }) => key ?? []);
     const names = ["hosting_service.box", "hosting_service.www"];
     expect(keys.toSorted()).toEqual(names.map((name) => idempotencyKey("acme", name, 1)).toSorted());
 
-    // The very state, read by hostform: nothing is missing, nothing is ordered again.
+    // hostform reads the same state: every resource is present, and nothing is ordered again.
     project.sent();
     const planned = await project.hostform("plan", "--json");
     expect(planned.code, planned.text).toBe(0);
@@ -154,7 +156,7 @@ describeWith(TERRAFORM)("export to Terraform", { timeout: 90_000 }, () => {
     await project.well("fmt", "-check", "-no-color");
     const { changes } = await project.planned();
     expect(changes).toEqual({
-      // Adopted, and with it is recorded what the API does not show: plan_id, deletion_policy.
+      // An adopted service. The update records plan_id and deletion_policy, which the API does not return.
       "hosting_service.theirs": "update",
       'hosting_grant.theirs["dev@acme.example"]': "import",
     });

@@ -82,7 +82,7 @@ describe("a failure", () => {
     expect(ran.code).toBe(1);
     expect(ran.out).toContain('hosting_grant.bad["dev@acme.example"]');
     const { resources } = await project.state();
-    // Of the refused order, the next Idempotency-Key is kept, and nothing else.
+    // The state keeps only the next Idempotency-Key of the refused order.
     expect(resources.get("hosting_service.bad")).toMatchObject({
       attributes: { id: null },
       private: { generation: 2 },
@@ -91,7 +91,7 @@ describe("a failure", () => {
       'hosting_grant.good["dev@acme.example"]',
       "hosting_service.good",
     ]);
-    // The server's words about a field stand at that field's line.
+    // The diagnostic puts the server's message about a field at that field's line.
     expect(ran.text).toContain("coupon code is not valid");
   });
 
@@ -132,11 +132,11 @@ describe("a state that another program writes meanwhile", () => {
     const ran = await project.run("apply", "--auto-approve", "--parallelism", "1");
     expect(ran.code).toBe(1);
     expect(ran.text.match(/\[state\.lost_lock\]/g)).toHaveLength(1);
-    // Of the other nothing was sent.
+    // The other webhook was never sent.
     expect(ran.text.match(/^Not in the state: .*/gm)).toEqual([
       expect.stringMatching(/^Not in the state: hosting_webhook\.one \(id \d+\)\.$/),
     ]);
-    // Of each one thing is said, and nothing of a journal that another run may have taken over.
+    // The output lists each webhook once. It does not mention the journal, because another run may own it.
     expect(ran.text).toContain("Sent, but the response is not in the state:\n  hosting_webhook.one\n");
     expect(ran.text).toContain("Not started:\n  hosting_webhook.two\n");
     expect(ran.text).not.toMatch(/Outcome unknown|with no known outcome|What was done is recorded|\.journal/);
@@ -177,7 +177,7 @@ describe("what a replacement left behind", () => {
       await project.declare(hook("https://new.acme.example"));
       project.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "before", status: 403 });
       await project.run("apply", "--auto-approve");
-      // Lists are believed by then.
+      // List lag has ended.
       project.clock.advance(60_000);
       project.control.remove("webhooks", 202);
       await project.declare(declared);

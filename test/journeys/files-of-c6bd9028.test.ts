@@ -1,7 +1,7 @@
 /**
- * Runs that c6bd9028 began and a kill ended: today's version reads their files and reaches the outcome that c6bd9028 itself
- * reached from them. `test/fixtures/c6bd9028/README.md` describes the files, says how their outcomes are derived, and lists those
- * that were changed since.
+ * Runs that c6bd9028 began and a kill ended. Today's version reads their files and reaches the outcome that c6bd9028
+ * itself reached. `test/fixtures/c6bd9028/README.md` describes the files, the derivation of their outcomes, and the
+ * files that changed since.
  */
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/core/model/index.ts";
@@ -25,14 +25,14 @@ import { isRefusal } from "../support/terraform-core-wire.ts";
 const HOUR_MS = 3_600_000;
 /** Ages of the killed run when the next one begins. A host keeps keys for one day, and lists lag for one minute. */
 const AGES = { "at once": 0, "three days later": 72 * HOUR_MS };
-/** Only a create without an answer depends on the age: one scenario of each class also begins three days later. */
+/** Only a create without a response depends on the age. One scenario of each class also begins three days later. */
 const agesOf = ({ form, scenario, point }: Fixture) => {
   const isOld = /^plain (?:order|server|webhook.*|grant|domain) (?:intent|lost|accepted|secret)$/;
   return Object.entries(AGES).slice(0, isOld.test(`${form} ${scenario} ${point}`) ? 2 : 1);
 };
 const isDeriving = process.env.DERIVE_OUTCOMES === "c6bd9028";
 
-/** Kinds by the collection that the sandbox keeps them in. */
+/** Kinds by their collection in the sandbox. */
 const KINDS = {
   services: "hosting_service",
   grants: "hosting_grant",
@@ -57,7 +57,7 @@ function objectsIn({ control }: Sandbox): string[] {
   );
 }
 
-/** Nothing exists twice, nothing is lost: the account, the state and the keys of all requests agree. */
+/** Fails unless the account, the state and the keys of all requests agree, with each object exactly once. */
 function expectOne(sandbox: Sandbox, recorded: readonly Recorded[], { scenario, killed }: Fixture): void {
   const { control } = sandbox;
   // Its deletion_policy is "forget": the replaced service stays in the account.
@@ -83,7 +83,10 @@ function expectOne(sandbox: Sandbox, recorded: readonly Recorded[], { scenario, 
   ).toEqual([]);
 }
 
-/** Password in force: the last one that the sandbox handed out, which follows from its seed and their number. */
+/**
+ * Returns the current password: the last one that the sandbox issued. It follows from the seed and the number of
+ * passwords.
+ */
 function lastPassword(...requests: readonly (readonly Pick<RequestEntry, "path" | "status">[])[]): string {
   const handedOut = requests.flat().filter(({ path, status }) => path.endsWith("/password") && status === 200);
   return `${derive("fixtures", `password:${handedOut.length}`).slice(0, 18)}-Aa1`;
@@ -91,7 +94,7 @@ function lastPassword(...requests: readonly (readonly Pick<RequestEntry, "path" 
 
 type SentBefore = Pick<RequestEntry, "idempotency_key" | "body">;
 
-/** Requests that change something, in their order; each says whether it repeats one of the killed run, byte for byte. */
+/** Returns the changing requests in order, each marked if it repeats a request of the killed run byte for byte. */
 function changesIn({ control }: Sandbox, before: readonly SentBefore[]): string[] {
   const asText = ({ idempotency_key, body }: SentBefore) => JSON.stringify([idempotency_key, sorted(body)]);
   const known = before.map(asText);
@@ -104,7 +107,7 @@ function changesIn({ control }: Sandbox, before: readonly SentBefore[]): string[
     });
 }
 
-/** A value whose fields are in alphabetical order. */
+/** Returns a value whose fields are in alphabetical order. */
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(
@@ -116,7 +119,7 @@ function sorted(value: unknown): unknown {
 
 const codesIn = (text: string) => [...new Set(text.match(/(?<=\[)[a-z]+\.[a-z_]+(?=\])/g) ?? [])].toSorted();
 
-/** The object of this kind in the account that nothing records. A user finds it in the dashboard. */
+/** Returns the object of this kind in the account that no state records. A user finds it in the dashboard. */
 function unrecorded(sandbox: Sandbox, type: string, recorded: readonly Recorded[]): string | undefined {
   const held = recorded.map((one) => `${one.type} ${one.attributes.id}`);
   const found = objectsIn(sandbox).find((object) => object.startsWith(`${type} `) && !held.includes(object));
@@ -131,7 +134,7 @@ interface Evidence extends SentBefore {
 const pendingIn = async (project: Project): Promise<readonly Evidence[]> =>
   JSON.parse((await project.run("resolve", "--json")).out);
 
-/** Resources of the state, sealed or not. */
+/** Returns the resources of the state, encrypted or not. */
 async function recordedIn(project: Project): Promise<Recorded[]> {
   const { resources } = JSON.parse((await project.run("state", "pull")).out);
   return resources.flatMap(({ type, instances }: { type: string; instances: Omit<Recorded, "type">[] }) =>
@@ -139,7 +142,7 @@ async function recordedIn(project: Project): Promise<Recorded[]> {
   );
 }
 
-/** Plans, asks `resolve`, applies, and settles as a user does who looks in the account. */
+/** Plans, runs `resolve`, applies, and settles open creates as a user does who checks the account. */
 async function engineOutcome(fixture: Fixture, ageMs: number): Promise<Outcome> {
   const project = await projectOf(fixture);
   const { sandbox, clock } = project;
@@ -154,7 +157,7 @@ async function engineOutcome(fixture: Fixture, ageMs: number): Promise<Outcome> 
   const applies = [];
   for (let run = 1; ; run++) {
     const { code, text } = await project.run("apply", "--auto-approve");
-    // Lists show what the run made, and a queued suspension ends.
+    // Lists now contain the killed run's objects, and a queued suspension has ended.
     clock.advance(HOUR_MS);
     applies.push({ code, ...says(codesIn(text)), settled: [] as string[] });
     if (code === 0) break;
@@ -179,13 +182,13 @@ async function engineOutcome(fixture: Fixture, ageMs: number): Promise<Outcome> 
   };
 }
 
-/** A notice that a run waits is no outcome. */
+/** Drops the notice of a waiting run, which is no outcome. */
 const says = (all: readonly string[]) => {
   const codes = all.filter((code) => code !== "store.waiting");
   return codes.length === 0 ? {} : { says: codes };
 };
 
-/** Plans and applies, and follows the steps that a message asks for: `state rm`, and an import if the account has the object. */
+/** Plans and applies, and follows the steps in a message: `state rm`, and an import if the account has the object. */
 async function terraformOutcome(fixture: Fixture, ageMs: number): Promise<Outcome> {
   const { pending, core, declared, sandbox, clock } = await terraformOf(fixture);
   clock.advance(ageMs);
@@ -203,7 +206,7 @@ async function terraformOutcome(fixture: Fixture, ageMs: number): Promise<Outcom
     applies.push({ ...(says && { says }), settled: [] as string[] });
     if (says === undefined) break;
     expect(run, JSON.stringify([errors, warnings])).toBeLessThan(4);
-    // The plan asks, and the apply asks again.
+    // Both the plan and the apply report the open create.
     const asked = new Map([...warnings, ...errors].map(({ address = "", detail }) => [address, detail]));
     for (const [address, detail] of asked) {
       const type = declared[address]?.type;
@@ -248,7 +251,10 @@ describe.each([
   );
 });
 
-/** Another project on the machine declares the same thing and applies: the ledger of creates protects it from a double. */
+/**
+ * Another project on the machine declares the same resources and applies. The ledger of creates prevents a second
+ * object.
+ */
 async function engineElsewhere(fixture: Fixture): Promise<Outcome> {
   const project = await projectOf(fixture);
   const other = await project.beside(declarationOf(fixture).replace("agency", "elsewhere"));
@@ -257,10 +263,10 @@ async function engineElsewhere(fixture: Fixture): Promise<Outcome> {
   return { code, ...says(codesIn(text)), ...waits(clock), sent: changesIn(sandbox, []), objects: objectsIn(sandbox) };
 }
 
-/** Lists lag for one minute: a run that waits for a lost create of another state sleeps longer. */
+/** Lists lag for one minute. A run that waits for another state's lost create sleeps longer. */
 const waits = ({ slept }: TestClock) => slept > 60_000 && { waits: true };
 
-/** Another configuration on the machine declares the same thing and applies: it shares the journal of the provider. */
+/** Another configuration on the machine declares the same resources and applies. It shares the provider's journal. */
 async function terraformElsewhere(fixture: Fixture): Promise<Outcome> {
   const { core, declared, sandbox, clock } = await terraformOf(fixture, "elsewhere");
   const { errors, warnings } = await core.run(declared);

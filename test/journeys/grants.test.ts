@@ -110,7 +110,7 @@ describe("a grant of a service that is not live yet, at a host that refuses it u
       hide();
       await project.apply();
 
-      // A second look, of a run that has not ordered the service itself.
+      // A second plan, by a run that has not ordered the service itself.
       const plan = await project.run("plan");
       expect(plan.code, plan.text).toBe(0);
       expect(plan.out).toContain("the API shows no grants of service 1003 until that is live");

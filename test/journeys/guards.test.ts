@@ -16,10 +16,10 @@ const declare = (guards: object, more: object = {}) => ({
   ...more,
 });
 
-/** Amounts are shown, in cents, with their currencies: these tests are about them. */
+/** The host reports amounts in cents with their currencies, which these tests check. */
 const PRICED = { plan: ["plan_id", "id"], money: ["minor"] } as const;
 
-/** Fails unless the run was refused for this reason, before anything but GETs left. */
+/** Fails unless the run was refused for this reason, with only GET requests sent. */
 async function expectRefused(project: Project, code: string, ...args: string[]): Promise<string> {
   project.sent();
   const ran = await project.run("apply", "--auto-approve", ...args);
@@ -29,7 +29,7 @@ async function expectRefused(project: Project, code: string, ...args: string[]):
   return ran.text;
 }
 
-/** The price of a plan rises (its list price in every currency). */
+/** Raises the list price of a plan in every currency. */
 const raise = (project: Project, plan: number, to: number) =>
   project.control.change("plans", plan, { prices: { USD: to } });
 
@@ -44,7 +44,7 @@ describe("max_orders", () => {
     expect(planned.text).toContain("--max-orders 2");
     await project.apply("--max-orders", "2");
     expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(2);
-    // What is there already is no order.
+    // An existing service is no order.
     await project.expectNoChanges();
   });
 
@@ -58,7 +58,7 @@ describe("max_spend", () => {
   it("counts what the account pays, and says that the unit is the API's own", async () => {
     const project = await startProject({ declare: declare({ max_spend: { USD: 1214 } }), pinned: PRICED });
     const text = await expectRefused(project, "guard.spend");
-    // 500 less 10% and 900 less 15%.
+    // The two orders cost 500 less 10 % and 900 less 15 %.
     expect(text).toContain("The orders of the plan may cost 1215 USD; max_spend allows 1214 USD");
     expect(text).toContain("Maximum cost: hosting_service.shop 765, hosting_service.www 450.");
     expect(text).toContain("Amounts are in the API's own unit.");
@@ -95,7 +95,7 @@ describe("max_spend", () => {
     });
     const text = await expectRefused(project, "guard.spend");
     expect(text).toContain("max_spend of 2000 USD cannot be checked: the amount of 1 order is unknown");
-    // The domain goes first and costs 2000: nothing is left for the two services.
+    // hostform orders the domain first, for 2000. The rest of the limit is too small for the two services.
     project.sent();
     const ran = await project.run("apply", "--auto-approve", "--allow-unknown-prices");
     expect(ran.code).toBe(1);
@@ -172,7 +172,7 @@ describe("a price", () => {
     expect(ran.text).toContain(
       "Planned: list price 500 USD, billed 450 USD. Now: list price 5000 USD, billed 4500 USD.",
     );
-    // The other one is ordered at its price.
+    // The other service is ordered at its price.
     expect(project.changesSent()).toEqual(["POST /services"]);
     expect(await project.recorded("hosting_service.www")).toBeUndefined();
     await project.apply();
@@ -208,7 +208,7 @@ describe("removals", () => {
     await project.declare({ project: "guarded" });
     const text = await expectRefused(project, "guard.removals");
     expect(text).toContain("The plan removes 1 of 1 resource in the state (100%); no resource is declared");
-    // Nor by naming it: the declaration is as empty.
+    // A target changes nothing: the declaration is still empty.
     await expectRefused(project, "guard.removals", "--target", "hosting_webhook.w0");
     await project.apply("--allow-removals");
     expect(project.control.list("webhooks")).toHaveLength(0);

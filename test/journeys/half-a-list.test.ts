@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 
-/** Answers that hold no objects and are still no empty list: what is recorded is not gone, what exists not absent. */
+/**
+ * Responses without objects that are no empty list: hostform treats no recorded object as gone, and no existing object
+ * as absent.
+ */
 const WEBHOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const SERVICE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const BODIES = [

@@ -1,6 +1,6 @@
 /**
- * Random declarations one after the other, of one account: whatever changes hands, one apply converges in the fewest requests, and
- * nobody loses access that both declarations give.
+ * A sequence of random declarations of one account. One apply converges in the fewest requests, and nobody loses
+ * access that both declarations grant.
  */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -13,16 +13,16 @@ const STEPS = runs(20);
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "forget" };
 const STACK = ["--stack", "."] as const;
 
-/** Declaration of an address: the natural key, and another value that a replacement changes. */
+/** Declaration of an address: its natural key, and a value whose change needs a replacement. */
 type Declared = Readonly<Record<string, { readonly key: string; readonly other: string }>>;
 
 interface Subject {
-  /** The section of the sandbox. */
+  /** Collection in the sandbox. */
   readonly collection: "grants" | "webhooks" | "accounts";
   readonly others: readonly string[];
-  /** The resources of a stack. */
+  /** Returns the resources of a stack. */
   resources(declared: Declared): object;
-  /** The key of an object in the account, and its other value. */
+  /** Returns the natural key of an object in the account, and its other value. */
   shown(object: object): readonly [key: string, other: string];
 }
 
@@ -58,7 +58,7 @@ const subjects: Readonly<Record<string, Subject>> = {
   },
 };
 
-/** Some of the addresses, each with a key of its own. */
+/** A subset of the addresses, each with its own key. */
 const declarations = ({ others }: Subject): fc.Arbitrary<Declared> =>
   fc
     .tuple(
@@ -114,6 +114,6 @@ it.each(Object.keys(subjects))("%s converge in one apply and the fewest requests
     project.sent();
     before = next;
   };
-  // One account after the other would cost a start each: the steps follow each other in one.
+  // All steps share one account, because each account costs a sandbox start.
   await fc.assert(fc.asyncProperty(declarations(subject), step), { numRuns: STEPS, endOnFailure: true });
 });

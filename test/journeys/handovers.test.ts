@@ -1,4 +1,4 @@
-/** Objects that change hands between addresses of one state: shifted lists, exchanges, renames, in YAML and in stacks. */
+/** Objects that move between addresses of one state: shifted lists, swaps and renames, in YAML and in stacks. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletio
 const SHOP = { ...SITE, domain: "shop.acme.example" };
 const [A, B, C] = ["a@acme.example", "b@acme.example", "c@acme.example"];
 
-/** A stack with a service and these other resources, run by `--stack .`. */
+/** A stack with a service and these resources, for `--stack .`. */
 async function stack(project: Project, resource: object): Promise<void> {
   const head = {
     provider: { hosting: [{ project: "keys" }] },
@@ -44,7 +44,7 @@ const byRole = (people: Readonly<Record<string, string>>) => ({
   },
 });
 
-/** The ids of the grants in the account, by e-mail address. */
+/** Returns the ids of the grants in the account, by e-mail address. */
 const grantsOf = ({ control }: Project) =>
   Object.fromEntries(control.list("grants").map(({ email, id }) => [String(email), id]));
 
@@ -56,7 +56,7 @@ async function applied(resource: object): Promise<Project> {
   return project;
 }
 
-/** Nothing is left to do, and no request changes anything. */
+/** Fails unless the plan is empty. */
 async function converged(project: Project, ...args: string[]): Promise<void> {
   const ran = await project.run("plan", "--detailed-exitcode", ...args);
   expect(ran.code, ran.text).toBe(0);
@@ -252,7 +252,7 @@ describe("what is not a pure exchange", () => {
         .map(({ email, permission }) => `${email} ${permission}`)
         .sort(),
     ).toEqual([A, B, C].map((email) => `${email} view`));
-    // Its access can be revoked alone.
+    // A targeted apply can revoke the access of B alone.
     await project.run("apply", "--auto-approve", "--target", `hosting_grant.www["${B}"]`, "--allow-removals");
     expect(project.changesSent()).toHaveLength(1);
   });
@@ -340,7 +340,7 @@ describe("blocks of a declaration", () => {
     expect(await secretOf("x.secret")).toBe(x);
     expect((await project.recorded("hosting_webhook.two"))?.attributes.secret).toBe(y);
 
-    // The place goes with the URL; the secret that the state still has is written where its new address declares it.
+    // The file follows the URL. hostform writes the recorded secret to the file that the new address declares.
     await project.declare(withPlaces("y", "x", ["y.secret", "x.secret"]));
     await project.apply();
     expect(project.changesSent()).toEqual([]);
@@ -369,7 +369,7 @@ describe("blocks of a declaration", () => {
         const moved = await project.run(...command.replace(".NAME", ".aside").replaceAll("'", "").split(" "));
         expect(moved.code, moved.text).toBe(0);
       }
-      // An address without a record takes what a moved block gives it.
+      // A moved block gives the recorded object to an address without a record.
       const [, from, to] = /`moved: \[\{from: (\S+), to: ([^}]+)\}\]`/.exec(text) ?? [];
       if (from !== undefined) await project.declare({ ...placed("y", "x"), moved: [{ from, to }] });
       ran = await project.run("plan");

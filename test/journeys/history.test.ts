@@ -202,7 +202,7 @@ describe("max_spend_month and max_orders_day", () => {
     );
     expect(ends.some(({ status }) => status === "rejected")).toBe(true);
     const created = project.control.list("services").filter(({ domain }) => /^s\d/.test(domain ?? ""));
-    // Five orders of 450 fit into 2300.
+    // Five orders of 450 stay within 2300.
     expect(created.length).toBeLessThanOrEqual(5);
     expect(created.length).toBeGreaterThanOrEqual(4);
   });

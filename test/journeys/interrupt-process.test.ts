@@ -1,4 +1,4 @@
-/** Ctrl-C of the real process: signals, exit codes, and what is printed. */
+/** Ctrl-C in the real process: signals, exit codes and output. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 
 const MAIN = await builtProgram();
 const ORDERS = 40;
-/** So many that orders wait for a minute when these are used up. */
+/** Request limit of the host. Further orders wait for a minute. */
 const PER_MINUTE = 20;
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -28,7 +28,7 @@ const DECLARATION = JSON.stringify({
   ),
 });
 
-/** A project, with answers to orders withheld from the nth on until `answer` is called. */
+/** A project whose host withholds the responses to orders from the nth on, until `answer` is called. */
 async function begin(withheldFrom: number) {
   const gate = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ function started(dir: string, { url, tokens }: { url: string; tokens: { agency: 
   const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
     child.once("close", (code) => resolve({ code, out, err })),
   );
-  /** Resolves when standard error has this text. */
+  /** Resolves when standard error contains this text. */
   const says = (text: string) =>
     new Promise<void>((resolve) => {
       const look = () => err.includes(text) && resolve();
@@ -99,7 +99,7 @@ describe("a process that is interrupted", () => {
     const again = plan.resource_changes.filter(({ change }: { change: { actions: string[] } }) =>
       change.actions.includes("create"),
     );
-    // What the server has of those in flight is found; the rest is to be made.
+    // The next run finds the orders that the server has, and sends the rest.
     expect(again.length + orders().length).toBeGreaterThanOrEqual(ORDERS);
     const resolved = JSON.parse((await run("resolve", "--json").ended).out);
     expect(JSON.stringify(resolved).match(/"address"/g)).toHaveLength(Number(unknown));

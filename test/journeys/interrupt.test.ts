@@ -14,7 +14,7 @@ const declaration = {
 
 const orders = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
 
-/** So few requests a minute that orders wait for their turn. */
+/** A request limit so low that orders wait for their turn. */
 const slow = { default: { token_env: "HOSTING_TOKEN", requests_per_minute: 6 } };
 
 /** Presses Ctrl-C when the sandbox works on the nth request of this method. */
@@ -93,7 +93,7 @@ describe("Ctrl-C", () => {
   it("twice: the summary comes at once, orders that never left are none of `resolve`'s, and the lock is free", async () => {
     const project = await startProject({ declare: { ...declaration, providers: slow } });
     project.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1, times: 100 });
-    // The server has the order, and its answer does not come.
+    // The server has the order, but its response never arrives.
     project.onDelay = () => {
       project.interrupt();
       project.interrupt();

@@ -1,4 +1,4 @@
-/** The state file is lost, or older than the account: nothing is ordered a second time. */
+/** The state file is lost, or older than the account: hostform orders nothing a second time. */
 import { describe, expect, it } from "vitest";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
 
@@ -50,7 +50,7 @@ describe("without its state", () => {
     expect(text).toContain("[apply.replayed]");
     expect(orders(project)).toHaveLength(1);
     expect(await project.recorded("hosting_service.box")).toBeUndefined();
-    // The way that the message names.
+    // The remedy in the message.
     expect(text).toContain(`hostform import 'hosting_service.box' ${id}`);
     await project.run("import", "hosting_service.box", String(id));
     expect((await project.recorded("hosting_service.box"))?.attributes.id).toBe(String(id));
@@ -66,7 +66,7 @@ describe("without its state", () => {
   });
 
   it("an answer that replays an order whose service has left the list is not recorded as new", async () => {
-    // The key is still known an hour later.
+    // The host still knows the key an hour later.
     const project = await applied({ project: "lost", services: { box: SERVER } }, { key_retention: ["day"] });
     const [{ id } = { id: 0 }] = orders(project);
     await project.loseState();

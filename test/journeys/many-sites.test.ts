@@ -1,4 +1,4 @@
-/** A declaration of many sites: whose each is, where it has moved, and which of them a run is about. */
+/** A declaration of many sites: their clients, their moves, and the selection of a run. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -84,7 +84,7 @@ describe("a plan within the budget of requests", () => {
     expect(new Set([...second, ...third]).size).toBe(3);
     const { notRead } = await project.plan({ refreshBudget: 0 });
     expect(notRead?.map(({ last_read: at }) => typeof at)).toEqual(["string", "string", "string"]);
-    // Where nothing can be noted it is left to chance.
+    // Without a writable state directory, hostform chooses the services at random.
     project.env.HOSTFORM_STATE_HOME = "/dev/null/none";
     expect(await read()).toHaveLength(2);
   });
@@ -141,7 +141,7 @@ describe("a run about some of them", () => {
     expect([none.code, none.err]).toEqual([1, expect.stringContaining("The clients are: acme, beta.")]);
 
     await project.apply();
-    // Whose it is, is what is declared, before it is applied.
+    // The declaration decides which client a service belongs to, before it is applied.
     const moved = { ...services, "acme-shop": site("shop.acme.example", "beta") };
     await project.declare({ project: "agency", services: moved });
     const plan = await project.plan({ mode: "destroy", command: "destroy", targets: ["client:beta"] });
@@ -149,7 +149,7 @@ describe("a run about some of them", () => {
       "hosting_service.acme-shop",
       "hosting_service.beta-www",
     ]);
-    // What is no longer declared is whose it was.
+    // An undeclared service stays with its recorded client.
     await project.declare({ project: "agency", services: { "beta-www": services["beta-www"] } });
     const gone = await project.plan({ targets: ["client:acme"] });
     expect(addresses(gone)).toHaveLength(4);

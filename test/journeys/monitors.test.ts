@@ -34,14 +34,14 @@ async function monitor(status = () => 200) {
   server.on("connection", (socket) => socket.once("close", () => server.emit("done", ++closed)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
-  /** Waits until the sender has read this number of responses. Otherwise an advance of the clock would end its wait. */
+  /** Waits until the sender has read this number of responses. An earlier clock advance would end its wait. */
   const done = async (count: number) => {
     while (closed < count) await once(server, "done");
   };
   return { beats, done, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/uuid` };
 }
 
-/** Lets each request to the API fail without a response. */
+/** Lets each API request fail without a response. */
 const cutOff = ({ sandbox }: Watched) =>
   sandbox.control.addFault({ path: "/*", phase: "before", drop: true, times: 1_000 });
 
@@ -137,7 +137,7 @@ describe("the server of --metrics", () => {
     expect(text).toMatch(/\nhostform_request_budget_left \d+\n$/);
     expect(text).toContain(`\nhostform_watch_checks_total{result="failed"} 0\n`);
     expect((await fetch(`${base}/metrics`, { method: "POST" })).status).toBe(405);
-    // Each line of the format is a text, a type, or a sample of the type before.
+    // The output consists of HELP and TYPE lines, each followed by samples of that metric.
     expect(text).toMatch(/^(# HELP \w+ .+\n# TYPE (\w+) (gauge|counter)\n(\2(\{[a-z]+="[a-z_]+"\})? [\d.]+\n)*)+$/);
     cutOff(made);
     made.clock.advance(5 * MINUTES);
@@ -273,7 +273,7 @@ describe("an account without a response", () => {
     made.clock.advance(5 * MINUTES);
     await watching.look(3);
     expect(watching.of("watch_unreachable")).toEqual([]);
-    // The next check is not due before the report.
+    // The report is due before the next check.
     for (let minute = 0; minute < 8; minute++) {
       made.clock.advance(MINUTES);
       await new Promise(setImmediate);

@@ -1,4 +1,4 @@
-/** Limits of a month and of a day over several projects with one token. */
+/** Monthly and daily limits across several projects with one token. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ const pinned = { plan: ["plan_id", "id"], money: ["minor"] } as const;
 
 async function startProjects() {
   const project = await startProject({ pinned });
-  // The runs share their reservations, as the runs of one machine do.
+  // The runs share their reservations, as on one machine.
   project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
   const declare = async (name: string, services: object, guards: object, settings: object = {}) => {
     await mkdir(path.join(project.dir, name), { recursive: true });

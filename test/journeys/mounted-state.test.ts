@@ -1,4 +1,7 @@
-/** Files that no other file can replace: found out before money is spent, by an errno and by a real mount. */
+/**
+ * State files that cannot be replaced by a rename: hostform detects them before it orders, by an errno and with a real
+ * mount.
+ */
 import { spawnSync } from "node:child_process";
 import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -13,7 +16,7 @@ const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const GRANT = { grants: { "dev@acme.example": "view" } };
 const TWO = { project: "p", services: { www: { ...SITE, ...GRANT }, shop: { ...SITE, domain: "shop.acme.example" } } };
 
-/** A state with one site, and a declaration that orders another. */
+/** A state with one site, and a declaration that orders a second site. */
 async function recorded(): Promise<Project> {
   const project = await startProject({ declare: { project: "p", services: { www: SITE } } });
   await project.apply();

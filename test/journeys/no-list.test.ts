@@ -1,4 +1,5 @@
-// Answers in place of a list or an object that prove nothing: what exists is neither made a second time nor given up.
+// Responses in place of a list or an object that prove nothing: hostform neither creates an existing object again nor
+// gives it up.
 import { describe, expect, it } from "vitest";
 import { sampled } from "../reliability/support/long.ts";
 import { hide, NO_LISTS, type NoList } from "../support/no-lists.ts";
@@ -16,7 +17,7 @@ const DECLARED = {
 
 const LISTS = ["/services", "/services/:id/grants", "/webhooks", "/accounts", "/migration-requests"];
 
-/** An account that holds what is declared, and the faults that hide a part of it. */
+/** An account that holds the declared objects, and faults that hide a part of it. */
 async function hidden(paths: readonly string[], answer: NoList) {
   const project = await startProject({
     declare: DECLARED,

@@ -1,4 +1,4 @@
-/** A clone of a project without its state: the plan names the cause once, and one `adopt` recovers all of it. */
+/** A clone of a project without its state: the plan names the cause once, and one `adopt` recovers every resource. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -24,7 +24,7 @@ const agency = (sites: number) => ({
   client_accounts: { acme: { name: "Acme", currency: "USD" } },
 });
 
-/** A project that was applied, and has lost its state. */
+/** A project that was applied and has lost its state. */
 async function cloned(declare: object, more: Partial<Parameters<typeof startProject>[0]> = {}): Promise<Project> {
   const project = await startProject({ ...more, declare });
   await project.apply();

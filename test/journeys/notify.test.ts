@@ -119,7 +119,7 @@ describe("a signed channel", () => {
     expect(began).toMatchObject([{ event: "condition_began", address: "hosting_service.a" }]);
     expect(began?.[0]?.text).toContain("is suspended, but not declared as suspended");
     project.control.unsuspendService(id);
-    // A run that does not check the object does not end its condition.
+    // A run ends the condition of an object only if it checks the object.
     await project.apply("--target", "hosting_service.b");
     expect(hook.events()).toEqual([]);
     for (let run = 0; run < 2; run++) await project.apply();
@@ -139,7 +139,7 @@ describe("a signed channel", () => {
     await project.declare(declaring([signed(hook)], { a: site("a") }));
     await project.run("plan");
     expect(hook.events()).toEqual([["plan_waits"]]);
-    // A plan with errors does not end the plan that waits.
+    // A plan with errors keeps the pending plan.
     for (const plan_id of [9999, 11]) {
       await project.declare(declaring([signed(hook)], { a: { ...site("a"), plan_id } }));
       await project.run("plan");
@@ -161,7 +161,7 @@ describe("a signed channel", () => {
     await project.apply();
     await project.apply();
     expect(hook.events()).toEqual([["works_again"]]);
-    // The user of the terminal sees a mistake in the declaration.
+    // The user at the terminal sees a mistake in the declaration, so hostform notifies nobody.
     await project.declare({ ...declaring([signed(hook)]), services: { a: { plan: 1 } } });
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
     expect(hook.events()).toEqual([]);
@@ -441,7 +441,7 @@ describe("watch", () => {
       await watching.look(check);
     }
     await watching.stop();
-    // A step of the clock may end the wait for a response. The message then arrives twice, with one id.
+    // An advance of the clock may end the wait for a response. The message then arrives twice, with one id.
     const byId = new Map(hook.bodies.map((body) => [JSON.parse(body).id, JSON.parse(body).data.news[0].event]));
     expect([events, ...byId.values()]).toEqual([[[], []], "failed", "works_again"]);
   });

@@ -1,4 +1,6 @@
-/** Each value has one form, whatever the host and the declaration write: nothing is created twice, and nothing is planned on a form. */
+/**
+ * hostform compares values in one canonical form: a different notation causes no second create and no planned change.
+ */
 import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 import { rewritingHost, rewritten } from "../support/rewriting-host.ts";

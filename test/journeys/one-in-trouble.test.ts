@@ -1,4 +1,4 @@
-// Trouble with one object: everything else is planned and applied.
+// One object fails: hostform plans and applies everything else.
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const DECLARED = { project: "trouble", services: SERVICES, webhooks: { hook: HOOK } };
 const { a: _, ...WITHOUT_A } = SERVICES;
 
-/** A project with three sites, the id of the first one, and what the host has from now on. */
+/** A project with three sites, and the id of the first site. */
 async function applied(declare: object = DECLARED) {
   const project = await startProject({ declare });
   await project.apply();
@@ -56,7 +56,7 @@ describe("a service that a client has taken over", () => {
   });
 
   it("has no condition from the record, which may be out of date, and no sentence of this account", async () => {
-    // The record has it as an order that waits for its payment.
+    // The state records a service as an order that waits for its payment.
     const project = await startProject({ declare: DECLARED, sandbox: { autoPay: false } });
     await project.apply("--no-wait");
     for (const { id } of project.control.list("invoices")) project.control.payInvoice(id);
@@ -205,7 +205,7 @@ describe("an answer about one object that cannot be used", () => {
 });
 
 describe("a change that cannot be made", () => {
-  /** The domain of one site cannot change; its new grant depends on it. Another site, a webhook and a grant of it are new. */
+  /** The domain of site a cannot change, and its new grant depends on it. Site d, its grant and a webhook are new. */
   const CHANGED = {
     ...DECLARED,
     services: {

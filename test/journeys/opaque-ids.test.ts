@@ -1,4 +1,7 @@
-/** Ids that the API does not specify are opaque: with `/`, `:`, `@`, `?`, `#`, `%`, a space and more they are kept, escaped in paths and printed. */
+/**
+ * Ids that the API does not specify are opaque: hostform keeps `/`, `:`, `@`, `?`, `#`, `%` and spaces, escapes them
+ * in paths, and prints them.
+ */
 import { describe, expect, it } from "vitest";
 import { shellWord } from "../../src/core/model/index.ts";
 import { type Project, startProject } from "../support/project.ts";
@@ -18,7 +21,7 @@ const declaration = (grant: object = { permission: "view" }) => ({
   migration_requests: { old: { domain: "old.example" } },
 });
 
-/** A project at a host with such ids, applied. */
+/** An applied project at a host with such ids. */
 async function applied(): Promise<Project> {
   const project = await startProject({ declare: declaration(), sandbox: { profile: "record_ids=opaque" } });
   await project.apply();

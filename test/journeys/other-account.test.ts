@@ -1,6 +1,6 @@
 /**
- * The identity of the account: a state meets another account, by address, by token, or in part. The error comes before anything
- * else, and nothing changes.
+ * A state meets another account, by address, by token, or in part. hostform refuses before every other step, and
+ * changes nothing.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -30,7 +30,7 @@ async function applied(declare: object = DECLARED): Promise<Project> {
   return project;
 }
 
-/** The state and the declaration of a project, at a host of which they know nothing. */
+/** The state and the declaration of a project, at a host that has none of its objects. */
 async function elsewhere(project: Project): Promise<Project> {
   const other = await startProject({ declare: await readFile(path.join(project.dir, "hosting.yaml"), "utf8") });
   await other.restoreState(await project.stateText());
@@ -38,7 +38,7 @@ async function elsewhere(project: Project): Promise<Project> {
   return other;
 }
 
-/** Fails unless each command ends with the error alone, and changes neither the account nor the state. */
+/** Fails unless each command ends with this error alone, and changes neither the account nor the state. */
 async function expectRefused(project: Project, commands: readonly string[][], says: RegExp): Promise<void> {
   const state = await project.stateText();
   for (const command of commands) {
@@ -310,7 +310,7 @@ describe("the same account", () => {
     const project = await startProject({ declare: webhooks("") });
     await project.apply();
     project.clock.advance(300_000);
-    // Each webhook becomes an anchor of the other one's record.
+    // Each webhook becomes an anchor in the record of the other webhook.
     await project.apply();
     await project.declare(webhooks("-2"));
     expect((await project.run("apply", "--auto-approve")).code).toBe(0);

@@ -1,4 +1,7 @@
-/** A host that sells another plan than the ordered one, or changes it later: each plan says so, and nothing is ordered again. */
+/**
+ * A host that sells another hosting plan than the ordered one, or changes it later: each plan reports it, and nothing
+ * is ordered again.
+ */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -10,7 +13,7 @@ const www = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 
 type Service = Record<string, unknown>;
 
-/** The answer with each service rewritten. */
+/** Returns a response with each service rewritten. */
 function withServices(answer: unknown, rewrite: (service: Service) => Service): unknown {
   if (Array.isArray(answer)) return answer.map((item) => withServices(item, rewrite));
   if (typeof answer !== "object" || answer === null) return answer;
@@ -19,7 +22,7 @@ function withServices(answer: unknown, rewrite: (service: Service) => Service): 
   return Object.hasOwn(own, "provisioning_status") ? rewrite(own) : own;
 }
 
-/** A project whose host shows its services otherwise, as `host.shows` has it. */
+/** A project whose host rewrites each service with `host.shows`. */
 async function behind(host: { shows(service: Service, method: string): Service }, own: object = www) {
   const project = await startProject({ declare: declaring(own) });
   project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer, method) =>
@@ -32,7 +35,10 @@ const declaring = (own: object) => ({ project: "plans", services: { www: own } }
 
 const flat = (text: string) => text.replace(/\s+/g, " ");
 
-/** The lines under "Needs attention" of a plan that changes nothing, without a request for the list of plans. */
+/**
+ * Returns the lines under "Needs attention" of a plan without changes. Fails if the plan requests the list of hosting
+ * plans.
+ */
 async function attention(project: Project, ...args: string[]): Promise<string> {
   project.sent();
   const { code, text } = await project.run("plan", "--detailed-exitcode", ...args);
@@ -41,7 +47,7 @@ async function attention(project: Project, ...args: string[]): Promise<string> {
   return flat(text);
 }
 
-/** Ways in which a host shows that it has sold "Shared Plus" (12) in place of "Shared Start" (11). */
+/** Responses of a host that has sold "Shared Plus" (12) in place of "Shared Start" (11). */
 const SOLD: readonly [what: string, shows: (service: Service, method: string) => Service, says: string][] = [
   [
     "by its name",
@@ -69,7 +75,7 @@ describe("a host that sells another plan and shows it", () => {
   it.each(SOLD)("%s is reported by the apply and by each later plan", async (what, shows, says) => {
     const project = await behind({ shows });
     const applied = await project.apply();
-    // What only lists show, the next look finds: with a request for the list of plans, once.
+    // If only lists contain the evidence, the next plan finds it, with one request for the list of hosting plans.
     if (what.endsWith("alone")) await project.apply();
     else expect(flat(applied.text)).toContain(says);
     for (let look = 0; look < 2; look++) {

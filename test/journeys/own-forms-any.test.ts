@@ -1,4 +1,6 @@
-/** Any host that rewrites any attribute of any kind: nothing is created twice, and what counts as the sent value is no difference. */
+/**
+ * A host that rewrites any attribute of any kind: nothing is created twice, and an equivalent value is no difference.
+ */
 import { expect, it } from "vitest";
 import { fc } from "../support/fc.ts";
 import { type Project, startProject } from "../support/project.ts";
@@ -8,9 +10,9 @@ const RUNS = process.env.HOSTFORM_LONG === "1" ? 100 : 4;
 
 interface Form {
   readonly what: string;
-  /** Undefined: the field stays. */
+  /** Returns the rewritten value. Undefined keeps the field. */
   show(value: unknown): unknown;
-  /** The value costs or exposes more than the one that was sent: hostform must not believe it. */
+  /** The value costs or exposes more than the sent value, so hostform must not accept it. */
   readonly isWorse?: true;
 }
 
@@ -110,7 +112,7 @@ const DECLARED = {
   },
 };
 
-/** The kind of an object in an answer, by its fields. */
+/** Returns the kind of an object in a response, by its fields. */
 function kindOf(object: object): string | undefined {
   const has = (...names: string[]) => names.every((name) => Object.hasOwn(object, name));
   if (has("vat_number")) return "client account";
@@ -131,7 +133,7 @@ function shownAs(answer: unknown, forms: Readonly<Record<string, Form>>): unknow
   return Object.fromEntries(entries);
 }
 
-/** What a plan would do or refuses, as `grant expires_at`. */
+/** Returns the attributes that a plan would change or refuses, as `grant expires_at`. */
 async function openIn(project: Project): Promise<string[]> {
   const { changes, diagnostics } = await project.plan();
   const doing = changes.filter(({ actions }) => actions[0] !== "no-op");
@@ -148,7 +150,7 @@ const WORSE = Object.entries(FORMS).flatMap(([name, of]) =>
 
 const drawn = fc.record({
   forms: fc.record(Object.fromEntries(Object.entries(FORMS).map(([name, of]) => [name, fc.constantFrom(...of)]))),
-  // Few worse forms at once: a refused plan hides the others.
+  // At most two worse forms at once: a refused plan hides the others.
   worse: fc.subarray(WORSE, { minLength: 1, maxLength: 2 }),
   isOnlyListed: fc.boolean(),
 });
@@ -181,7 +183,7 @@ it("no form of any value creates anything twice, and only what costs or exposes 
     seen.conditions += conditions.length;
     seen.forms += changes.filter((change) => change.private.shown !== undefined).length;
     const left = await openIn(project);
-    // Where an immutable value is refused, nothing of the plan is carried out.
+    // If the plan refuses an immutable value, it carries out no change.
     if (!left.some((name) => /currency|domain|order_id/.test(name))) expect(left).toEqual([]);
     expect(project.control.list("grants")).toHaveLength(1);
     expect(project.control.list("webhooks")).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** A host that writes values in a form of its own: nothing is created twice, and no change is made a third time. */
+/** A host that writes values in its own form: nothing is created twice, and no change is sent a third time. */
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 import { fixOf } from "../support/remedies.ts";
@@ -6,7 +6,7 @@ import { rewritingHost, rewritten } from "../support/rewriting-host.ts";
 
 type Rewrite = Readonly<Record<string, (value: unknown) => unknown>>;
 
-/** A project in front of whose host these fields are rewritten in each answer. */
+/** A project whose host rewrites these fields in each response. */
 async function hostThat(declaration: object, rewrite: Rewrite, pinned = {}): Promise<Project> {
   const project = await startProject({ declare: declaration, pinned });
   project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer) => rewritten(answer, rewrite));
@@ -37,7 +37,7 @@ const hook = (url = "https://hooks.example/in?token=abc123") => ({
 const onText = (rewrite: (text: string) => unknown) => (value: unknown) =>
   typeof value === "string" ? rewrite(value) : undefined;
 
-/** Own forms that count as what was sent, each of a class that was seen at a host. */
+/** Rewritten values that count as the sent value, each of a class that a real host uses. */
 const BELIEVED: readonly [what: string, declaration: object, rewrite: Rewrite][] = [
   ["an end rounded down to the minute", granted(), { expires_at: onText((text) => `${text.slice(0, 16)}:00Z`) }],
   ["an end limited to a year", granted("2029-01-01T00:00:00Z"), { expires_at: onText(() => "2027-11-01T00:00:00Z") }],
@@ -66,7 +66,9 @@ describe("a value that the host shows as", () => {
   });
 });
 
-/** Values that cost or expose more than was sent: sent a second time, and reported from then on. */
+/**
+ * Values that cost or expose more than the sent value: hostform sends the value a second time, then only reports it.
+ */
 const NEVER: readonly [what: string, declaration: object, rewrite: Rewrite, says: string][] = [
   [
     "an end at the end of the day",
@@ -119,7 +121,7 @@ describe("a value that the host shows as", () => {
   });
 });
 
-/** A project behind a host whose rewriting a test changes. */
+/** A project behind a host whose rewriting the test can change. */
 async function behind(declaration: object, rewrite: { now: Rewrite }, only?: string): Promise<Project> {
   const project = await startProject({ declare: declaration, pinned: { expires_at: ["instant"] } });
   project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer, method) =>
@@ -128,7 +130,7 @@ async function behind(declaration: object, rewrite: { now: Rewrite }, only?: str
   return project;
 }
 
-/** The exit code of a plan: 2 for differences. */
+/** Returns the exit code of a plan: 2 for differences. */
 async function codeOf(project: Project): Promise<number> {
   const { code, text } = await project.run("plan", "--detailed-exitcode");
   expect([0, 2], text).toContain(code);
@@ -278,7 +280,6 @@ describe("a value that no call changes", () => {
       '"9999"',
     ],
   ];
-  /** The refusals of an address. */
   const refusalsOf = async (project: Project, address: string) => {
     const { diagnostics } = await project.plan();
     return diagnostics.filter((one) => one.address === address && one.code === "plan.immutable");

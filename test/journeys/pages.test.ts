@@ -1,6 +1,6 @@
 /**
- * Lists of hosts that count their pages from 0, or say nothing of their pages: what exists is never taken for missing, and
- * finding out costs one request in a run.
+ * Lists of hosts that count their pages from 0, or send no page information. hostform never treats an existing object
+ * as missing, and the detection costs one request a run.
  */
 import { describe, expect, it } from "vitest";
 import { PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
@@ -28,7 +28,7 @@ const account = (project: Awaited<ReturnType<typeof startProject>>) =>
     project.control.list(name).length,
   ]);
 
-/** How often page 0 was asked for since the last look. */
+/** Returns the number of requests for page 0 since the last call. */
 function pageZeros(project: Awaited<ReturnType<typeof startProject>>): number {
   const asked = project.control.requests().filter(({ query }) => query.page?.[0] === "0").length;
   project.control.clearRequests();
@@ -62,7 +62,7 @@ describe("pages counted from 1", () => {
   it.each(plain)("$envelope: page 0 is asked for once in a run at most", async (profile) => {
     const project = await startProject({ declare: DECLARED, sandbox: { profile, rateLimit: 0 } });
     await project.apply();
-    // With what says which rows a page holds, or what is before it, not at all.
+    // If the response numbers its rows or names its previous page, hostform does not request page 0.
     const most = ["laravel", "data_meta", "flat"].includes(String(profile.envelope)) ? 0 : 1;
     expect(pageZeros(project)).toBeLessThanOrEqual(most);
     await project.expectNoChanges();

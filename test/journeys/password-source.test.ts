@@ -1,4 +1,7 @@
-/** Passwords that are declared by where they are read: only when one is needed, and shown or kept nowhere. */
+/**
+ * Passwords declared by their source: hostform reads one only when a request needs it, and neither prints nor stores
+ * it.
+ */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,6 @@
-/** The states of one machine and the objects that they hold: the store knows them, and a plan warns of an object in two states. */
+/**
+ * The store knows the states of one machine and the objects that they hold. A plan warns of an object in two states.
+ */
 import { rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
@@ -20,7 +22,7 @@ async function start(...names: string[]): Promise<Project> {
   return one;
 }
 
-/** Holdings of all states of the machine. */
+/** Returns the holdings of all states of the machine. */
 async function held({ env, clock }: Project): Promise<readonly Held[]> {
   const store = openStore({ baseUrl: env.HOSTING_BASE_URL ?? "", token: env.HOSTING_TOKEN ?? "", env, clock });
   const all = await store.holdings({});
@@ -30,7 +32,7 @@ async function held({ env, clock }: Project): Promise<readonly Held[]> {
 
 const addresses = async (project: Project) => (await held(project)).map(({ address, isFirm }) => [address, isFirm]);
 
-/** The service that both projects have: `two` imports what `one` created. */
+/** A service in both projects: `two` imports what `one` created. */
 async function shared(): Promise<{ readonly one: Project; readonly two: Project; readonly id: string }> {
   const one = await start("a");
   await one.apply();
@@ -213,7 +215,7 @@ describe("a create whose answer was lost", () => {
   it("does not adopt the object that another state holds", async () => {
     const one = await start();
     const two = await one.beside(declared("two", "a"));
-    // The request does not arrive. Meanwhile another project creates the same webhook.
+    // The request never arrives. Meanwhile another project creates the same webhook.
     one.control.addFault({ method: "POST", path: "/webhooks", phase: "before", drop: true, times: 9 });
     expect((await two.run("apply", "--auto-approve")).code).toBe(1);
     one.control.clearFaults();

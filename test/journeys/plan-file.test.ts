@@ -11,7 +11,7 @@ const declaration = {
 };
 const shop = { plan_id: 11, currency: "USD", domain: "shop.acme.example", deletion_policy: "forget" };
 
-/** The text of every file of the project's folder. */
+/** Returns the text of every file in the project's folder. */
 const files = ({ dir }: Project) =>
   Object.fromEntries(
     readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -20,7 +20,7 @@ const files = ({ dir }: Project) =>
       .map((file) => [file, readFileSync(file, "utf8")]),
   );
 
-/** Plans into a file, which must be refused before any request, with every file as it was. */
+/** Plans into a file. Fails unless hostform refuses before any request and keeps every file unchanged. */
 async function refused(project: Project, args: readonly string[], ...words: readonly string[]): Promise<void> {
   const before = files(project);
   project.sent();
@@ -32,7 +32,7 @@ async function refused(project: Project, args: readonly string[], ...words: read
   expect(files(project)).toEqual(before);
 }
 
-/** A project with everything beside it that a state can have. */
+/** A project with every file that a state can have beside it. */
 async function applied(): Promise<Project> {
   const project = await startProject({ declare: declaration });
   await project.apply();
@@ -151,7 +151,7 @@ describe("plan --out", () => {
     const { code, err, text } = await project.run("plan", ...args);
     expect(code, text).toBe(0);
     const printed = /exactly this plan: hostform (.+)$/m.exec(err)?.[1] ?? "";
-    // What a shell makes of it: each word on its own.
+    // A shell splits the printed command into separate words.
     const words = execFileSync("sh", ["-c", `printf '%s\\0' ${printed}`], { cwd: project.dir, encoding: "utf8" });
     expect(existsSync(path.join(project.dir, "pwn"))).toBe(false);
     const ran = await project.run(...words.split("\0").slice(0, -1));

@@ -1,4 +1,7 @@
-/** A policy from outside the request: every way to change the account keeps it, and a request cannot bring its own. */
+/**
+ * A policy from outside the change request: every command that changes the account obeys it, and a request cannot
+ * bring its own policy.
+ */
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -21,7 +24,7 @@ async function ruled(rules: string, name = "policy.yaml"): Promise<Project> {
 
 const rule = (project: Project, text: string, name = "policy.yaml") => writeFile(path.join(project.dir, name), text);
 
-/** Runs a command, which must be refused with nothing sent but GETs. */
+/** Runs a command. Fails unless hostform refuses it and sends only GET requests. */
 async function refused(project: Project, code: string, ...args: string[]): Promise<string> {
   project.sent();
   const ran = await project.run(...args);
@@ -89,7 +92,7 @@ describe("a policy", () => {
       expect(await refused(project, "policy.invalid", ...args)).toContain("HOSTFORM_POLICY is set, but empty");
   });
 
-  /** Left: WHATWG's host. Other parsers read another one, or none. */
+  /** URLs whose host WHATWG reads as acme.example or as evil.example. Other parsers read another host, or none. */
   it.each([
     String.raw`https://www.acme.example\@hooks.evil.example/in`,
     String.raw`https:\\www.acme.example/in`,
@@ -132,7 +135,7 @@ describe("a policy", () => {
     const text = await refused(project, "policy.denied", "plan", "--policy", "policy.yaml");
     expect(text).toContain("beta-dev may not change hosting_service.shop: it is of beta");
     expect(text).not.toContain("hosting_service.www: it is");
-    // Taking over what another client has is a change of that client's object.
+    // Importing another client's object is a change of that client's object.
     project.env.GITHUB_ACTOR = "lead";
     await project.apply("--policy", "policy.yaml");
     project.env.GITHUB_ACTOR = "beta-dev";
@@ -267,7 +270,7 @@ describe("the examples of policies", () => {
     expect(ran.code, ran.text).toBe(0);
     expect(ran.out).toMatch(/^\d cases, 0 failed\.$/m);
     expect(project.control.requests()).toEqual([]);
-    // Cases that another policy decides otherwise are reported.
+    // The report lists cases whose result another policy changes.
     await rule(project, "max_orders: 0", "policies/none.yaml");
     const text = (await readFile(path.join(project.dir, cases), "utf8")).replace(
       /^policy: .*$/m,

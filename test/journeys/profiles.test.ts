@@ -1,6 +1,7 @@
 /**
- * The command line with servers that fill the gaps of the specification in other ways: the first apply and the data sources under
- * each set of values, a missing service, and the limit of requests. Drawn servers live a whole life: `test/servers`.
+ * The command line with servers that fill the gaps of the specification differently: the first apply and the data
+ * sources under each set of values, a missing service, and the request limit. `test/servers` runs a whole project
+ * against random servers.
  */
 import { describe, expect, it } from "vitest";
 import { PROFILE_SETS, PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
@@ -38,7 +39,7 @@ describe("a service that is gone, with its grants", () => {
         'apply.skipped hosting_grant.www["guest@acme.example"]',
       ]);
       expect(changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
-      // A page with that status is not believed where the list still has the service.
+      // hostform ignores an HTML page with status 404, because the list still contains the service.
       const box = project.control
         .list("services")
         .find(({ plan_id, customer_id }) => plan_id === 31 && customer_id === 1);
@@ -57,7 +58,7 @@ describe("a minute that somebody else used up", () => {
     async (profile) => {
       const project = await begin(profile, { rateLimit: 8 });
       await order(project);
-      // By headers beforehand, or by a refusal: either way it waited for more than there was.
+      // hostform waits because of the response headers or because of a refusal.
       expect(project.clock.slept).toBeGreaterThan(50_000);
     },
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 import { ENDING_LISTS, profileOfRun, startSandbox } from "../support/sandbox.ts";
 
-/** The tokens with which each request came: the log names them. */
+/** Returns the names of the tokens in these requests, from the sandbox's log. */
 const tokensOf = (requests: readonly { token: string | null; method: string }[], method?: string) => [
   ...new Set(requests.filter((entry) => method === undefined || entry.method === method).map(({ token }) => token)),
 ];
@@ -40,14 +40,14 @@ describe("two accounts in one project", () => {
   });
 
   it("on two hosts each have their own budget", async () => {
-    // Requests are counted: an order of which only the day is shown is read once more, since it may be an earlier one.
+    // These values keep the request count stable: hostform reads an order once more if its timestamp is only a date.
     const pinned = { envelope: ENDING_LISTS, timestamps: ["offset", "micros_z"] } as const;
     const project = await startProject({ sandbox: { rateLimit: 6 }, pinned });
     const usual = { clock: project.clock, autoPay: true, provisioningSeconds: 0, ...profileOfRun(pinned) };
     const other = await startSandbox({ ...usual, rateLimit: 6 });
     try {
       project.env.BETA_TOKEN = other.tokens.agency;
-      // Else the plan points out that one token goes elsewhere than HOSTING_BASE_URL.
+      // Without this setting, the plan warns that a token goes to another origin than HOSTING_BASE_URL.
       project.env.HOSTFORM_ALLOWED_ORIGINS = `${project.sandbox.url},${other.url}`;
       await project.declare(TWO({ base_url: other.url, token_env: "BETA_TOKEN" }));
       await project.apply();
@@ -56,7 +56,7 @@ describe("two accounts in one project", () => {
       expect(other.control.list("services").map(({ domain }) => domain)).not.toContain("mine.example");
       const sent = [project, other].map(({ control }) => control.requests().length);
       expect(Math.max(...sent)).toBeLessThanOrEqual(6);
-      // Together more than one budget would have let through at once, and nobody had to wait.
+      // The two hosts together received more requests than one budget allows, and no request waited.
       expect(sent.reduce((sum, count) => sum + count)).toBeGreaterThan(6);
       expect(project.clock.slept).toBe(0);
       await project.expectNoChanges();

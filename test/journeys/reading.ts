@@ -1,6 +1,6 @@
-/** What notations of a server mean, written down a second time for the tests: the code under test must not judge itself. */
+/** Interprets a server's notations independently of src, so that the code under test does not judge itself. */
 
-/** The day of an instant in whatever notation, or null. */
+/** Returns the day of an instant in any notation, or null. */
 export function instantOf(value: unknown): string | null {
   return typeof value === "string" ? value.slice(0, 10) : null;
 }
@@ -16,20 +16,23 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   "10": "draft",
 };
 
-/** `SUSPENDED_BY_CLIENT`, `Suspended`, `suspended` and `Paused` are one word. */
+/** Returns the canonical word of a status: `SUSPENDED_BY_CLIENT`, `Suspended`, `suspended` and `Paused` are equal. */
 export function phaseOfStatus(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const word = value.toLowerCase().split(/[_ ]/)[0] ?? "";
   return OTHER_WORDS[word] ?? word;
 }
 
-/** `vps`, `Root VPS` and `root-vps` are one kind of product. */
+/** Returns the product: `vps`, `Root VPS` and `root-vps` are equal. */
 export function productOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
   return ["vps", "desktop", "wordpress", "shared"].find((word) => value.toLowerCase().includes(word)) ?? value;
 }
 
-/** The objects of a list, and the object of an answer, in whatever wrapping: those of the body itself, so that they can be changed. */
+/**
+ * Returns the objects of a list or of a single response, in any envelope. The objects are the body's own, so callers
+ * can change them.
+ */
 export function itemsOf(body: unknown): Record<string, unknown>[] {
   if (Array.isArray(body)) return body;
   if (typeof body !== "object" || body === null) return [];
@@ -46,7 +49,7 @@ const CYCLES: readonly [string, string][] = [
   ["annually|12 months|year|12", "year"],
 ];
 
-/** `annually`, `12 months`, `year` and `12` are one cycle. */
+/** Returns the billing cycle: `annually`, `12 months`, `year` and `12` are equal. */
 export function cycleOf(value: unknown): string | null {
   return CYCLES.find(([words]) => words.split("|").includes(String(value)))?.[1] ?? null;
 }

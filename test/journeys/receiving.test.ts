@@ -1,4 +1,4 @@
-/** `hostform/webhooks` and a sandbox that sends, over real HTTP: whatever form events have. */
+/** `hostform/webhooks` and a sandbox that sends events over real HTTP, in every form of events. */
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { EVENTS, PROFILE_SWITCHES, type SandboxOptions } from "../../src/sandbox/index.ts";
@@ -16,7 +16,7 @@ async function listen(options: ReceiverOptions): Promise<string> {
   return `${origin}/hooks`;
 }
 
-/** A sandbox with one active service, and a receiver that is subscribed to everything. */
+/** A sandbox with one active service, and a receiver that subscribes to every event. */
 async function subscribed(options: SandboxOptions) {
   const sandbox = await startSandbox({ clock: START, ...profileOfRun(), ...options });
   onTestFinished(() => sandbox.close());

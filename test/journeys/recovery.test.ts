@@ -1,4 +1,6 @@
-/** Lost creates that a person or a new secret settles; the conformance suite shows the rest for each kind. */
+/**
+ * Lost creates that a user or a new secret settles. The conformance suite covers the other lost creates of each kind.
+ */
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 
@@ -14,17 +16,17 @@ const DECLARATION = {
   },
 };
 
-/** A project whose run died while it waited for the answer to the create of a client account. */
+/** A project whose run died while it waited for the response to the create of a client account. */
 async function died(): Promise<Project> {
   const project = await startProject({ declare: DECLARATION });
   let onDisk: ReadonlyMap<string, string> = new Map();
   project.onDelay = () => {
     onDisk = project.memory();
-    // Nothing else is begun: what the dead run did not do is not done.
+    // The interrupt stops further changes, as the death of the run would.
     project.interrupt();
   };
   project.control.addFault({ method: "POST", path: "/accounts", delayMs: 1, phase: "after" });
-  // One change at a time: what came before is on disk, what comes after is not begun.
+  // One change at a time: earlier changes are on disk, and later changes have not started.
   await project.run("apply", "--auto-approve", "--parallelism", "1");
   project.recall(onDisk);
   project.control.clearFaults();

@@ -1,4 +1,4 @@
-/** Renamed, given up and adopted by declaration: what the plan shows, and that only apply records it. */
+/** Renames, removals and imports by declaration: the plan lists them, and only apply records them. */
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 
@@ -38,7 +38,7 @@ describe("a service that is called otherwise", () => {
     expect(project.changesSent()).toEqual([]);
     expect(await project.recorded(OLD ?? "")).toBeUndefined();
     expect(await project.recorded(NEW_GRANT ?? "")).toBeDefined();
-    // The block may stay: there is nothing left to do.
+    // The block may stay in the declaration: the plan is empty.
     await project.expectNoChanges();
   });
 

@@ -5,7 +5,7 @@ import { type Project, type Ran, startProject } from "../support/project.ts";
 
 const ONE = { project: "one", services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } } };
 
-/** A project that has been applied, with one more thing declared that a command would make. */
+/** An applied project with one more declared webhook, which a command would create. */
 async function applied(): Promise<{ project: Project; state: string | undefined }> {
   const project = await startProject({ declare: ONE });
   await project.apply();
@@ -14,7 +14,7 @@ async function applied(): Promise<{ project: Project; state: string | undefined 
   return { project, state: await project.stateText() };
 }
 
-/** A person can act on it: exit 1, words, no stack, no token, and nothing happened. */
+/** Fails unless the run exits with 1 and a helpful message, prints no stack trace and no token, and changes nothing. */
 async function expectRefused(project: Project, state: string | undefined, run: Ran, words: readonly RegExp[]) {
   expect(run.code).toBe(1);
   for (const word of words) expect(run.err).toMatch(word);
@@ -26,7 +26,10 @@ async function expectRefused(project: Project, state: string | undefined, run: R
   expect(await project.stateText()).toBe(state);
 }
 
-/** Puts a server in place of the host that answers everything with the same page. @param status 0: it is closed by then. */
+/**
+ * Replaces the host by a server with one response for every request.
+ * @param status 0: the server is closed.
+ */
 const answeredBy =
   (status: number, body = "") =>
   async (env: Project["env"]): Promise<void> => {

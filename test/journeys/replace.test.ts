@@ -1,4 +1,4 @@
-/** `--replace ADDRESS`: what can be created and deleted is replaced on purpose, such as a webhook whose secret is to change. */
+/** `--replace ADDRESS` replaces a resource that can be created and deleted, for example a webhook for a new secret. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";

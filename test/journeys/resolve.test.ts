@@ -1,4 +1,4 @@
-/** `hostform resolve`: the evidence on creates without known outcome, and settling them without a prompt. */
+/** `hostform resolve`: evidence on creates with an unknown outcome, and their settlement without a prompt. */
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
@@ -12,7 +12,10 @@ const DOMAIN = {
   },
 };
 
-/** A registration whose answer was lost. @param happened whether the server has carried it out. */
+/**
+ * A registration whose response was lost.
+ * @param happened the server has carried out the registration.
+ */
 async function pendingDomain(happened: boolean): Promise<Project> {
   const project = await startProject({ declare: DOMAIN });
   project.control.addFault({ method: "POST", path: "/domains", phase: happened ? "after" : "before", drop: true });
@@ -230,7 +233,7 @@ describe("resolve", () => {
   });
 });
 
-/** An apply loses the create of a client account in both attempts. */
+/** Loses both attempts of an apply to create a client account. */
 async function loseCreate(project: Project): Promise<void> {
   project.control.addFault({ method: "POST", path: "/accounts", phase: "before", drop: true, times: 2 });
   const ran = await project.run("apply", "--auto-approve");
@@ -238,7 +241,7 @@ async function loseCreate(project: Project): Promise<void> {
   project.clock.advance(3_600_000);
 }
 
-/** A client account whose create was lost in both attempts of a run. */
+/** A client account whose create got no response in both attempts of a run. */
 async function pendingAccount(): Promise<Project> {
   const project = await startProject({
     declare: { project: "resolve", client_accounts: { alpha: { name: "Alpha & Sons", currency: "USD" } } },
@@ -350,7 +353,7 @@ describe("the query of a webhook's URL", () => {
 
 describe("an object that the request did not ask for", () => {
   const url = "https://hooks.acme.example/in";
-  /** A project whose create was lost, beside an object that somebody else created. */
+  /** A project whose create was lost, beside an object of another client. */
   async function beside(own: object, path: string, create: (project: Project) => { readonly id: number }) {
     const project = await startProject({ declare: { project: "resolve", ...own } });
     project.control.addFault({ method: "POST", path, phase: "before", drop: true, times: 9 });

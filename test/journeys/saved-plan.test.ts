@@ -13,7 +13,7 @@ const shop = { ...www, domain: "shop.acme.example" };
 const fileOf = (project: Project, name = "acme.plan") => path.join(project.dir, name);
 const textOf = (project: Project) => readFile(fileOf(project), "utf8");
 
-/** How many services the account has. */
+/** Returns the number of services in the account. */
 const ordered = ({ control }: Project) =>
   control.list("services").filter(({ customer_id }) => customer_id === 1).length;
 
@@ -24,7 +24,7 @@ async function save(project: Project, ...args: string[]): Promise<void> {
   project.sent();
 }
 
-/** Applies `acme.plan`, which must be refused with nothing sent but GETs. */
+/** Applies `acme.plan`. Fails unless hostform refuses it and sends only GET requests. */
 async function refused(project: Project, ...args: string[]): Promise<string> {
   project.sent();
   const ran = await project.run("apply", "acme.plan", ...args);
@@ -53,7 +53,7 @@ describe("a saved plan", () => {
 
   it("is a file that only its owner can read, whole, with nothing left beside it", async () => {
     const project = await startProject({ declare: declaration({ www }) });
-    // A plan may take the place of an earlier one, whatever became of that.
+    // A new plan may replace any earlier plan file, even a broken one.
     await writeFile(fileOf(project), '{"form": "hostform plan", "ver');
     await chmod(fileOf(project), 0o644);
     await save(project);
@@ -199,7 +199,7 @@ describe("a saved plan is refused", () => {
       (project) => change(project, (text) => text.replace('"plan_id": 11', '"plan_id": 1, "plan_id": 11')),
     ],
   ])("%s", async (why, expected, happen) => {
-    // What the account pays is compared where it is shown.
+    // A changed price is detected only if the host reports amounts.
     const priced = { plan: ["plan_id", "id"], money: ["minor"] } as const;
     const pinned = why.includes("price") ? priced : {};
     const project = await startProject({ declare: declaration({ www }), pinned });
@@ -255,7 +255,7 @@ describe("a saved plan is refused", () => {
     await project.apply();
     await project.declare(declaration({ www, shop }));
     await save(project);
-    // What is on disk while the order is under way is what a kill would leave.
+    // A kill during the order would leave the files as they are now.
     const journal = `${project.statePath}.journal`;
     project.control.addFault({ method: "POST", path: "/services", phase: "before", delayMs: 1 });
     let left: [string, string] | undefined;
@@ -502,7 +502,7 @@ describe("one plan for many readers", () => {
   it.each([
     ["project: saved # ours\nservices: [", /^<!-- hostform plan: saved -->\n/],
     ['services: {a: "b}\nproject: "saved"\n', /^<!-- hostform plan: saved -->\n/],
-    // Its first line would be another than that of the comment before.
+    // Without the project's name, the comment's first line would differ from the earlier comment's first line.
     ["services: [", /^$/],
     ["x:\n  project: saved\nservices: [", /^$/],
     ["project: <b>\nservices: [", /^$/],

@@ -3,7 +3,7 @@ import { testClock } from "../support/clock.ts";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
 
 const SERVICES = 1000;
-/** So many take as many pages, and a third of the time, where all are declared. */
+/** 300 declared services need as many pages as the whole account, and a third of the time. */
 const DECLARED = 300;
 
 /** Services, all in the account, the declaration and the state. */
@@ -82,7 +82,7 @@ describe("orders at a host whose clock is an hour behind, and whose answers do n
   it("are looked at once, all together, since every new service looks old", async () => {
     const project = await behind(orders(20));
     await project.apply();
-    // The services, the plans, the orders, and the services once more.
+    // Requests: the services, the plans, 20 orders, and the services again.
     expect(project.sent()).toHaveLength(1 + 1 + 20 + 1);
     await project.expectNoChanges();
   });
@@ -107,7 +107,7 @@ describe("orders at a host whose clock is an hour behind, and whose answers do n
     const { code, text } = await project.run("apply", "--auto-approve");
     expect(code, text).toBe(1);
     expect(text).toContain("The API returned the response of an earlier order for hosting_service.lost: service");
-    // Each address once.
+    // The message lists each address once.
     expect(text).toContain('This causes 1 skipped change [apply.skipped]: hosting_grant.lost["dev@acme.example"].');
     expect(project.changesSent()).toEqual(Array.from({ length: 6 }, () => "POST /services"));
     expect(await project.recorded("hosting_service.new-4")).toBeDefined();

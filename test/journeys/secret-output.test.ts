@@ -1,4 +1,4 @@
-/** One-time secrets that are written to `secret_output`: whatever happens, they are there or in the state, and shown nowhere. */
+/** One-time secrets for `secret_output`: each secret is always in its output or in the state, and never printed. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -28,13 +28,13 @@ const hook = (more: object = {}, rest: object = {}) => ({
 const to = (secret_output: object) => hook({ secret_output });
 const FILE = { file: "billing.secret" };
 
-/** The secret as the server knows it. */
+/** Returns the secret that the server knows. */
 const made = ({ control }: Project) => String(control.list("webhooks").at(-1)?.secret);
 const at = (project: Project, file: string) => path.join(project.dir, file);
 const text = (project: Project, file: string) => readFileSync(at(project, file), "utf8");
 const attributes = async (project: Project, address = HOOK) => (await project.recorded(address))?.attributes;
 
-/** Neither stream of everyday commands holds the secret. */
+/** Fails if an everyday command prints the secret. */
 async function expectUnseen(project: Project, secret: string, ...shown: readonly string[]): Promise<void> {
   const texts = [...shown];
   for (const args of [["plan"], ["plan", "--json"], ["state", "show", HOOK], ["apply", "--auto-approve", "--json"]])
@@ -42,7 +42,7 @@ async function expectUnseen(project: Project, secret: string, ...shown: readonly
   for (const each of texts) expect(each).not.toContain(secret);
 }
 
-/** Programs that are given secrets, in place of real ones. */
+/** Stands in for programs that receive secrets, and records their calls. */
 function recordCommands(project: Project, answer: (env: Record<string, string | undefined>) => string | undefined) {
   const calls: { command: readonly string[]; input: string; purpose: string | undefined }[] = [];
   project.onCapture = async (command, { input, env, cwd }) => {
@@ -131,7 +131,7 @@ describe("a new webhook with a secret_output", () => {
     ],
   ])("may not leave the project by %s, unless that is declared", async (_, output, prepare) => {
     const project = await startProject();
-    // The project is one folder deeper, so that what is beside it is removed with it.
+    // The project is one folder deeper, so that cleanup removes the files beside it.
     const inner = await project.beside(to(output));
     const outside = at(project, "outside");
     mkdirSync(outside);
@@ -144,7 +144,7 @@ describe("a new webhook with a secret_output", () => {
     expect(project.control.list("webhooks"), "nothing was sent").toEqual([]);
     expect(text(project, "outside/.bashrc")).toBe("alias ll=ls\n");
 
-    // A file keeps a content that the state does not know.
+    // hostform does not overwrite a file whose content the state does not know.
     writeFileSync(path.join(outside, ".bashrc"), "");
     await inner.declare(to({ ...output, outside_project: true }));
     expect((await inner.run("plan")).out).toMatch(/its secret is written to \/.*outside\/\S+, outside of the project/);
@@ -296,7 +296,7 @@ describe("a place that cannot be written to", () => {
     });
     await expectUnseen(project, secret, ran.text);
 
-    // Still broken: a change of its own that fails, with nothing lost and nothing sent.
+    // The command still fails: the change fails, the secret stays in the state, and no request is sent.
     project.sent();
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
     expect((await attributes(project))?.secret).toBe(secret);

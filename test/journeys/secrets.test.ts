@@ -27,7 +27,7 @@ describe("a secret that flows into an attribute of another resource", () => {
     await show("plan", "--json");
     await show("state", "show", "hosting_migration_request.acme");
     await show("state", "show", "hosting_migration_request.acme", "--json");
-    // Declared without the secret: refused, without repeating what it was.
+    // A declaration without the secret: the message does not repeat the former secret.
     await project.declare(declaration({ source: "ftp" }));
     await show("plan");
     expect(shown.at(-1)).toContain("plan.immutable");

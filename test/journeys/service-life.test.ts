@@ -4,13 +4,13 @@ import { phaseOfStatus } from "./reading.ts";
 
 const WWW = "hosting_service.www";
 
-/** A shared service with more attributes. */
+/** A declaration of a shared service, with additional attributes. */
 const www = (more: object = {}) => ({
   project: "life",
   services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", ...more } },
 });
 
-/** The orders of the agency, oldest first. */
+/** Returns the services of the agency, oldest first. */
 const orders = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
 
 async function unpaid(declare: object): Promise<Project> {
@@ -25,7 +25,7 @@ function pay({ control }: Project): void {
   for (const { id } of control.list("invoices")) control.payInvoice(id);
 }
 
-/** What is recorded, with the status in a notation of ours. */
+/** Returns the recorded attributes, with the status in the tests' own notation. */
 const statusOf = async (project: Project) => {
   const { status, ...rest } = (await project.recorded(WWW))?.attributes ?? {};
   return { ...rest, status: phaseOfStatus(status) };
@@ -48,7 +48,7 @@ describe("a service that is not paid yet", () => {
 
   it("is suspended and given its password when it is live, not before", async () => {
     const project = await unpaid(www({ suspended: true, password: { env: "WWW_PASSWORD" }, password_version: 1 }));
-    // It is not asked for before it is needed.
+    // hostform reads the password only when a request needs it.
     project.env.WWW_PASSWORD = "correct horse battery";
     expect(project.changesSent()).toEqual(["POST /services"]);
     expect((await project.changeOf(WWW)).deferred).toEqual(["suspended", "password_version"]);
@@ -79,7 +79,7 @@ describe("suspended", () => {
   it("is not acted upon when the status word is unknown", async () => {
     const project = await startProject({ declare: www({ suspended: true }) });
     await project.apply();
-    // The sandbox has no such word; the host that has it is one that hostform does not know.
+    // A status word that neither the sandbox nor hostform knows.
     project.control.change("services", 1003, { status: "fraud" });
     project.sent();
     const ran = await project.run("apply", "--auto-approve");
@@ -89,9 +89,9 @@ describe("suspended", () => {
     const { conditions, changes } = await project.plan();
     expect(conditions).toEqual([expect.objectContaining({ condition: "unknown_status" })]);
     expect(changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
-    // Whether it is as declared cannot be seen.
+    // hostform cannot compare an unknown status with the declaration.
     expect(ran.code).toBe(1);
-    // Nor is it acted upon along with a change that concerns hostform alone.
+    // A change that only hostform records does not trigger a request either.
     await project.declare(www({ suspended: false, deletion_policy: "forget" }));
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
     expect(project.changesSent()).toEqual([]);
@@ -119,7 +119,8 @@ describe("suspended", () => {
     const sent = project.sent();
     expect(sent.filter((line) => line.startsWith("POST"))).toHaveLength(50);
     const gets = sent.filter((line) => line.startsWith("GET"));
-    // The first that waits may be polled alone until the others wait as well; the clock of the test runs ahead of the disk.
+    // The first waiting job may be polled alone until the others wait too, because the test's clock runs ahead of the
+    // disk.
     expect(gets).toContain("GET /services");
     expect(gets.length).toBeLessThan(20);
     await project.expectNoChanges();
@@ -228,7 +229,7 @@ describe("a lost state", () => {
     project.sent();
     const ran = await project.run("apply", "--auto-approve");
     expect(key()).toBe(first);
-    // The server repeats its answer, whose service is not in the list any more.
+    // The server repeats its earlier response, but the list no longer contains its service.
     expect(orders(project)).toHaveLength(0);
     expect(ran.text).toMatch(/1003/);
   });

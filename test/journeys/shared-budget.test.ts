@@ -13,8 +13,8 @@ const declare = {
 };
 
 /**
- * Many commands with one token: as many at once as the budget has, since the clock of these tests jumps while a request is
- * under way, and the rest one after another. How often the host refused.
+ * Runs commands with one token: at first as many at once as the budget allows, then one after another. The clock of
+ * these tests jumps during a request. Returns how often the host refused.
  */
 async function refusals(project: Project): Promise<number> {
   const one = async () => expect(await project.run("services")).toMatchObject({ code: 0, err: "" });

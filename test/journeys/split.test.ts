@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { applied, SITES, text } from "../support/edited-sites.ts";
 import { type Project, startProject } from "../support/project.ts";
 
-/** Runs `project split` or `project join`, which sends no change. Returns its output. */
+/** Runs `project split` or `project join`, and checks that it sends no change. Returns its output. */
 async function move(project: Project, ...args: string[]): Promise<string> {
   const { code, text: output } = await project.run("project", ...args);
   expect(code, output).toBe(0);
@@ -78,7 +78,7 @@ outputs:
     await project.expectNoChanges();
     expect((await run("-C", "other", "state", "list")).out).toBe("");
     expect(project.changesSent()).toEqual([]);
-    // Only the state, its history and .gitignore stay: this project has the same templates and defaults.
+    // Only the state, its history and .gitignore remain, because this project has the same templates and defaults.
     expect((await readdir(path.join(project.dir, "other"))).filter((name) => name.endsWith(".yaml"))).toEqual([]);
   });
 

@@ -1,10 +1,13 @@
-/** A sensitive variable of a stack, on its way through functions, templates, loops and splats: hidden wherever it ends. */
+/**
+ * A sensitive variable of a stack, passed through functions, templates, loops and splats: hostform hides it in every
+ * output.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 
-/** What becomes of `Geheim-Wort-77`, and of `Abc-7`, which is too short to be found inside a text. */
+/** Results of expressions on `Geheim-Wort-77`, and on `Abc-7`, which is too short for a search inside a text. */
 const FORMS: readonly (readonly [expression: string, long: string, short: string])[] = [
   ["${upper(var.t)}", "GEHEIM-WORT-77", "ABC-7"],
   ["${strrev(var.t)}", "77-troW-mieheG", "7-cbA"],
@@ -29,7 +32,7 @@ function declareStack({ dir }: Project, resource: object, output: object = {}): 
   writeFileSync(path.join(dir, "infra/main.tf.json"), JSON.stringify(stack));
 }
 
-/** What these commands show, and that they end as they should. */
+/** Returns the output of these commands, and checks their exit code. */
 async function shownBy(project: Project, code: number, ...commands: readonly string[][]): Promise<string> {
   let shown = "";
   for (const command of commands) {
@@ -42,7 +45,7 @@ async function shownBy(project: Project, code: number, ...commands: readonly str
 
 const PLANS = [["validate"], ["plan"], ["plan", "--json"]];
 
-/** One block for each of the expressions. */
+/** Returns one block for each expression. */
 const each = (of: (expression: string) => object) =>
   Object.fromEntries(FORMS.map(([expression], i) => [`n${i}`, of(expression)]));
 
@@ -58,7 +61,7 @@ describe("what functions, templates, loops, splats and conditions make of a secr
       hosting_webhook: each((text) => ({ url: `!${text}`, events: [text] })),
     });
     const shown = await shownBy(project, 1, ...PLANS);
-    // Equal mistakes are one in a text, and these values have two mistakes; JSON has each.
+    // The text merges equal errors, and these values have two different errors. JSON lists each error.
     const inTexts = 2 * (PLANS.length - 1);
     expect(shown.match(/expected a domain name/g)).toHaveLength(FORMS.length + inTexts);
     for (const text of made) expect(shown).not.toContain(text);

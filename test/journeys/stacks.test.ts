@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 import { watchSockets } from "../support/sockets.ts";
 
-/** The metadata that cdktf writes beside everything that a construct made. */
+/** The metadata that cdktf writes beside every element of a construct. */
 const at = (where: string) => ({ metadata: { path: where, uniqueId: where.split("/").at(-1) } });
 
 const terraform = (state: string) => ({
@@ -12,7 +12,7 @@ const terraform = (state: string) => ({
   required_providers: { hosting: { source: "hostform/hosting", version: "~> 0.1" } },
 });
 
-/** Two stacks as cdktf writes them: the second one shares what the first one orders. */
+/** Two stacks as cdktf writes them: the second stack grants access to the first stack's services. */
 async function synthesize(
   { dir }: Project,
   { plan = 11, team = {}, annotations = [] }: { plan?: number; team?: object; annotations?: readonly object[] } = {},
@@ -72,7 +72,7 @@ async function synthesize(
   });
   const out = path.join(dir, "cdktf.out");
   await rm(out, { recursive: true, force: true });
-  // The order of the manifest is that of the names, not of the dependencies.
+  // The manifest lists stacks by name, not by dependency.
   const stacks = { a_team: stack("a_team", ["sites"], { annotations }), sites: stack("sites", []) };
   for (const [name, text] of Object.entries({ a_team: others, sites })) {
     await mkdir(path.join(out, "stacks", name), { recursive: true });
@@ -82,7 +82,7 @@ async function synthesize(
 }
 
 const STACK = ["--stack", "cdktf.out"] as const;
-/** One line, whatever the width was. */
+/** Returns a text with its wrapped lines joined. */
 const flat = (text: string) => text.replaceAll(/\s+/g, " ");
 
 describe("stacks", () => {
@@ -145,7 +145,7 @@ describe("stacks", () => {
     expect(code).toBe(1);
     expect(flat(err)).toContain("Skipped: sites, which it depends on, failed.");
     expect(flat(err)).toContain("2 stacks, not completed: sites (failed), a_team (skipped).");
-    // The plan is refused; nothing is shared.
+    // hostform refuses the plan, and sends no change.
     expect(project.changesSent()).toEqual([]);
   });
 

@@ -159,7 +159,6 @@ describe("state migrate", () => {
   });
 });
 
-/** Returns the lines of the history in a file. */
 const linesOf = (file: string) => readFileSync(file, "utf8").trimEnd().split("\n");
 
 describe("the history of a migrated state", () => {

@@ -1,4 +1,6 @@
-/** `hostform status` of one project with two accounts: ids, amounts, permissions and times of one account never mix with the other. */
+/**
+ * `hostform status` of one project with two accounts: ids, amounts, permissions and times of the accounts never mix.
+ */
 import path from "node:path";
 import { expect, it } from "vitest";
 import type { AccountReport } from "../../src/report/index.ts";

@@ -5,7 +5,7 @@ import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
 const WWW = "hosting_service.www";
 const MINUTE_MS = 60_000;
 
-/** Words of a host that hostform knows for a live service, and not for a suspended one. */
+/** Status words of a host. hostform knows its word for a live service, but not its word for a suspended service. */
 const OWNERS: Readonly<Record<string, unknown>> = { active: "ACTIVE", suspended: "PARKED_BY_OWNER" };
 
 const www = (more: object = {}, statusWords: object = {}) => ({
@@ -14,7 +14,7 @@ const www = (more: object = {}, statusWords: object = {}) => ({
   services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", ...more } },
 });
 
-/** A live service at a host with these words. The sandbox spells the words that are replaced. */
+/** A live service at a host with these words, in place of the sandbox's words. */
 async function hosted(words: () => Readonly<Record<string, unknown>>, more: object = {}, statusWords: object = {}) {
   const project = await startProject({ declare: www(more, statusWords), pinned: { status: ["lower"] } });
   project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer) => withStatusWords(answer, words()));

@@ -1,4 +1,4 @@
-/** `hostform status` and `hostform audit`: the account and its declaration in one report, from lists alone. */
+/** `hostform status` and `hostform audit`: one report of the account and its declaration, from lists alone. */
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -47,7 +47,7 @@ async function statusOf(project: Project, ...args: string[]): Promise<AccountRep
 const idOf = async (project: Project, name: string) =>
   Number((await project.recorded(`hosting_service.${name}`))?.attributes.id);
 
-/** A project whose first invoices are paid. The host raises further invoices, and nobody pays them. */
+/** A project whose first invoices are paid, and whose later invoices stay unpaid. */
 async function agency(options: Parameters<typeof startProject>[0] = {}): Promise<Project> {
   const declared = { declare: AGENCY, env: { HOSTING_MONEY_SCALE: "2" }, ...options };
   const project = await startProject({ ...declared, sandbox: { autoPay: false } });
@@ -161,7 +161,7 @@ describe("an account with problems", () => {
       const id = await idOf(project, name);
       return project.control.list("invoices").find((one) => one.order_id === id && one.status === "unpaid")?.id ?? 0;
     };
-    // The term of today has an invoice, so it is no renewal.
+    // Today's term already has an invoice, so it is no renewal.
     const next = { due_date: "2027-01-21", next_30_days: 0, next_60_days: 500, next_90_days: 1500 };
     expect((await statusOf(project)).money.renewals).toMatchObject([next, next, next]);
     project.control.payInvoice(await isOf("a"));
@@ -326,7 +326,7 @@ describe("the history", () => {
     expect((await statusOf(project, "--target", "client:acme")).changes).toEqual([]);
     const file = `${project.statePath}.history`;
     const text = await readFile(file, "utf8");
-    // A listed price of 449, and a chain without a break.
+    // A recorded price of 449, in a history whose chain is intact.
     const [first] = text.split("\n");
     await writeFile(file, `${first?.replace('"quote":450', '"quote":449')}\n`);
     expect((await project.run("status", "--section", "invoices")).out).toContain("above its quote");
@@ -360,7 +360,7 @@ describe("access", () => {
     for (const more of [[], ["--full"]]) {
       const own = await statusOf(project, "--target", "hosting_service.a", ...more);
       expect(emails(own)).toEqual(["dev@acme.example a.example true"]);
-      // The access is beside the target.
+      // The overview counts the target without its access.
       expect(own.overview).toMatchObject({ declared: 1, synced: 1 });
     }
     const none = await project.run("status", "--target", "hosting_service.c", "--section", "access");

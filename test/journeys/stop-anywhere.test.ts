@@ -1,6 +1,6 @@
 /**
- * Ctrl-C at any request of any plan, once or twice. What leaves is counted where undici hands a request to its socket, so
- * that nothing of ours decides what counts.
+ * Ctrl-C at any request of any plan, once or twice. The test counts each request that undici hands to its socket,
+ * independently of hostform's code.
  */
 import { describe, expect, it } from "vitest";
 import { fc, runs } from "../support/fc.ts";
@@ -14,11 +14,11 @@ interface Case extends Moment {
   readonly accounts: number;
   readonly migrations: number;
   readonly domains: number;
-  /** Whether an apply made half of it before: the rest of the plan changes and removes. */
+  /** True if an earlier apply created half of the resources: the rest of the plan changes and removes. */
   readonly changing: boolean;
   readonly perMinute: number;
   readonly parallelism: number;
-  /** How many turns after the first one the second comes; undefined: it does not. */
+  /** Number of turns between the first and the second Ctrl-C; undefined: no second Ctrl-C. */
   readonly again: number | undefined;
 }
 
@@ -93,7 +93,7 @@ function declaration(drawn: Case, later: boolean): object {
   };
 }
 
-/** What the account holds of what was declared, each by what makes it the same thing. */
+/** Returns the declared objects in the account, each by its identifying attributes. */
 function things({ control }: Project): string[] {
   const own = <T extends { readonly customer_id: number }>(rows: readonly T[]) =>
     rows.filter(({ customer_id }) => customer_id === 1);
@@ -109,7 +109,7 @@ function things({ control }: Project): string[] {
 
 async function check(drawn: Case): Promise<void> {
   const project = await startProject();
-  // The second Ctrl-C while it still reads.
+  // A second Ctrl-C can arrive while the run still reads.
   project.onExit = () => undefined;
   const before = things(project);
   const stood = new Set(project.control.list("services").map(({ id }) => id));
@@ -125,13 +125,13 @@ async function check(drawn: Case): Promise<void> {
   await stopping.end();
   const { sent, atStop } = stopping;
   const last = sent.length;
-  // Nothing left after the signal, reads included.
+  // No request is sent after the signal, reads included.
   if (atStop !== undefined && ran.code === 1) expect(sent.slice(atStop, last), ran.text).toEqual([]);
   expect(ran.text).not.toContain("Internal error");
   const interrupted = ran.code === 1;
   expect(interrupted, ran.text).toBe(!/Apply complete!|nothing to do|No changes/i.test(ran.out));
 
-  // What is left open was sent; after one Ctrl-C all that was sent was answered.
+  // Each open create was sent. After one Ctrl-C, each sent request has its response.
   const state = await project.state();
   const open = [...state.resources.values()].filter(({ private: mark }) => mark.pending ?? mark.attempt);
   if (drawn.again === undefined) expect(open, ran.text).toEqual([]);
@@ -148,7 +148,7 @@ async function check(drawn: Case): Promise<void> {
   const unsettled = [...new Set(asked.map(({ address }) => address))];
   expect(unsettled.filter((address) => !open.some((one) => one.address === address))).toEqual([]);
 
-  // A registration whose answer was not awaited is the user's to settle, and so is a server: no list distinguishes it from another.
+  // The user settles a registration without a response, and a server, because no list distinguishes them from others.
   for (const address of unsettled) {
     const sought = open.find((one) => one.address === address)?.attributes.domain ?? null;
     const recorded = [...(await project.state()).resources.values()].map(({ attributes }) => attributes.id);
@@ -185,7 +185,7 @@ async function check(drawn: Case): Promise<void> {
   await project.close();
 }
 
-/** Whether a request had this body, in whatever order its names stand. */
+/** True if a request had this body, regardless of the order of its keys. */
 function same(text: string, body: object): boolean {
   const sorted = (value: unknown): unknown =>
     Array.isArray(value)

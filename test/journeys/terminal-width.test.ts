@@ -39,7 +39,7 @@ it("what a session prints fits a terminal of any width with no word broken, and 
       path.join(cwd, "hosting.yaml"),
       JSON.stringify({ project: "acme", services: Object.fromEntries(SERVICES) }),
     );
-    // No line is painted over, and no session waits for the requests of another one.
+    // Without progress lines, and with a ledger for each session.
     const quiet = { NO_COLOR: "1", CI: "1", HOSTFORM_LEDGER: "memory" };
     const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency, ...quiet };
     let text = "";

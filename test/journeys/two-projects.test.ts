@@ -1,6 +1,6 @@
 /**
- * Two projects on one machine with one token and no shared state, at a host whose lists lag. A server without a domain has no
- * natural key: two of one plan look the same.
+ * Two projects on one machine with one token and no shared state, at a host whose lists lag. A server without a domain
+ * has no natural key: two servers of one plan are indistinguishable.
  */
 import { cpSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -12,7 +12,7 @@ import { registration } from "../support/registration.ts";
 const SERVER = { plan_id: 31, currency: "USD" };
 const project = (name: string, box: object = SERVER) => ({ project: name, services: { box } });
 
-/** Both have read all lists before either orders anything; then `one` applies, and `two` a moment later. */
+/** Both projects read all lists before either orders. Then `one` applies, and `two` applies a moment later. */
 async function bothPlan(second: object): Promise<{ readonly one: Project; readonly two: Project }> {
   const sleep = async () => {
     const ran = await one.run("apply", "--auto-approve");
@@ -66,7 +66,7 @@ const withDomains = (domains: object) => ({
   domains,
 });
 
-/** A project with a store of its own, whose state has a webhook and no domain. */
+/** A project with its own store, whose state has a webhook and no domain. */
 async function appliedOnce(): Promise<Project> {
   const one = await startProject({ declare: withDomains({}) });
   one.env.HOSTFORM_STATE_HOME = path.join(one.dir, "state-home");

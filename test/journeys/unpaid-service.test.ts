@@ -1,4 +1,4 @@
-/** A host that shows no grants of a service before it is paid, with 403: that is about this service, and not about the token. */
+/** A host that answers 403 for the grants of an unpaid service: the 403 concerns this service, not the token. */
 import { expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 

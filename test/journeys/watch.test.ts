@@ -24,7 +24,7 @@ const DECLARED = {
   },
 };
 
-/** The project, applied, with nothing sent yet. */
+/** The applied project, before any request of its watch. */
 async function applied(): Promise<Watched & { readonly service: number }> {
   const made = await watched(DECLARED);
   const { code, text } = await made.run("apply", "--auto-approve");
@@ -35,7 +35,7 @@ async function applied(): Promise<Watched & { readonly service: number }> {
   return { ...made, service: service?.id ?? 0 };
 }
 
-/** What is declared and was changed by somebody else. */
+/** Changes declared settings as another client would. */
 function disturb({ sandbox, service }: { sandbox: Watched["sandbox"]; service: number }): void {
   sandbox.control.suspendService(service);
   for (const { id, service_id } of sandbox.control.list("grants"))
@@ -49,7 +49,7 @@ function standing({ sandbox, service }: { sandbox: Watched["sandbox"]; service: 
 
 const AS_DECLARED = { status: "active", grants: 2 };
 
-/** Listens with a file of secrets, to which that of the sandbox's subscription is added. */
+/** Starts a watch with a file of secrets, and adds the secret of the sandbox's subscription. */
 async function listening(made: Watched, ...args: string[]): Promise<Watching> {
   const file = path.join(made.dir, "secret");
   await writeFile(file, `${SECRET}\n`, { mode: 0o600 });
@@ -63,7 +63,10 @@ async function listening(made: Watched, ...args: string[]): Promise<Watching> {
   return watching;
 }
 
-/** A delivery of our own making. @returns the status of the answer. */
+/**
+ * Delivers an event of the test itself.
+ * @returns the status of the response.
+ */
 async function deliver(url: string, body: string, signature = sign(body)): Promise<number> {
   const headers = { "content-type": "application/json", "x-service-signature": signature };
   return (await fetch(url, { method: "POST", body, headers })).status;
@@ -119,7 +122,7 @@ it("looks at once, with the declaration as it is now, when it gets SIGHUP", asyn
   expect(await watching.look(2)).toMatchObject({ result: "applied" });
   expect(standing(made)).toMatchObject({ grants: 3 });
   expect(watching.of("watch_reload")).toHaveLength(1);
-  // During a look: another one follows.
+  // A reload during a check triggers another check.
   watching.onMessage = ({ type }) => {
     if (type !== "watch_look") return;
     watching.onMessage = () => undefined;
@@ -145,7 +148,7 @@ it("looks at the files that the declaration includes as they are now, new ones a
   const domains = made.sandbox.control.list("services").map(({ domain }) => domain);
   for (const domain of ["shop.acme.example", "blog.acme.example"])
     expect(domains.filter((one) => one === domain)).toHaveLength(1);
-  // Half of a file is no declaration without its sites.
+  // An incomplete file fails. hostform does not treat its sites as undeclared.
   await writeFile(path.join(made.dir, "clients/b.yaml"), "services: {");
   watching.reload();
   await watching.look(3);
@@ -175,7 +178,7 @@ it("converges sooner with events, and reads only what they name", async () => {
 it("looks at everything when what an event names cannot be corrected in place", async () => {
   const made = await applied();
   const watching = await listening(made, "--auto-approve", "--interval", "1h");
-  // What was created less than a minute ago is there, whatever a list shows.
+  // After a minute, hostform trusts a list that lacks a created object.
   made.clock.advance(2 * MINUTES);
   disturb(made);
   await made.sandbox.control.settled();
@@ -212,7 +215,7 @@ it("lets no flood of events change anything, or use up the requests", { timeout:
   const watching = await listening(made, "--auto-approve", "--interval", "1h");
   made.clock.advance(10_000);
   const { service } = made;
-  // All of it untrue: nothing has happened to the service.
+  // Every event is false: the service did not change.
   const bodies = [
     "service.suspended",
     "service.terminated",
@@ -230,7 +233,7 @@ it("lets no flood of events change anything, or use up the requests", { timeout:
   );
   const many = [...bodies, ...bodies.toReversed(), ...bodies];
   const genuine = await Promise.all(many.map((body) => deliver(watching.url, body)));
-  // 503: one that is being taken at that very moment, and counts once.
+  // 503: another request delivers the same event at that moment. The event counts once.
   expect(genuine.filter((status) => status !== 204 && status !== 503)).toEqual([]);
   const forged = await Promise.all(many.map((body) => deliver(watching.url, body, sign(body, `${SECRET}x`))));
   expect(new Set(forged)).toEqual(new Set([401]));
@@ -281,7 +284,7 @@ it("does not act upon half of a declaration that is being written", async () => 
   await made.declare({ ...DECLARED, services: { www: half } });
   const rest: Promise<void>[] = [];
   watching.onMessage = ({ type }) => {
-    // The editor writes the rest while the first half was read.
+    // The editor writes the rest of the file after the watch has read the first half.
     if (type === "watch_settling") rest.push(made.declare(DECLARED));
   };
   made.clock.advance(MINUTES);
@@ -289,7 +292,7 @@ it("does not act upon half of a declaration that is being written", async () => 
   await Promise.all(rest);
   expect(rest).toHaveLength(1);
   expect(made.sent().filter((line) => !line.startsWith("GET"))).toEqual([]);
-  // What stays is meant, as far as removals are allowed.
+  // A removal that stays in the file is intended, and allowed within max_removals.
   watching.onMessage = () => undefined;
   await made.declare({ ...DECLARED, services: { www: { ...half, grants: { "dev@acme.example": "manage" } } } });
   made.clock.advance(MINUTES);

@@ -1,6 +1,6 @@
 /**
- * The real command between a sandbox that sends and an application of its own process, while the secret is rotated: every
- * event arrives exactly once, none is lost, and nothing forged gets through.
+ * The real command between a sandbox that sends events and an application in its own process, during a rotation of the
+ * secret: every event arrives exactly once, and no forged event arrives.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()));
 });
 
-/** A program in its own process, by its lines. */
+/** A program in its own process, read line by line. */
 class Program {
   readonly lines: string[] = [];
   readonly #child: ChildProcess;
@@ -51,7 +51,7 @@ class Program {
     });
   }
 
-  /** The first line that fits. */
+  /** Returns the first line that matches. */
   async line(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       for (const line of this.lines) {
@@ -65,7 +65,7 @@ class Program {
     }
   }
 
-  /** Its exit code after this signal. */
+  /** Sends a signal. Returns the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.#child.kill(signal);
     return this.#ended;
@@ -76,7 +76,7 @@ it("forwards every event exactly once, through a rotation of the secret, and not
   const dir = await mkdtemp(quickFolder("webhooks"));
   ends.push(() => rm(dir, { recursive: true, force: true }));
   const now = Date.parse("2026-11-22T08:00:00Z");
-  // Each event is sent twice over, as a queue does at times.
+  // The sandbox sends each event twice, as a queue may do.
   const sandbox = await startSandbox({
     clock: { now: () => now },
     rateLimit: 0,
@@ -119,7 +119,7 @@ it("forwards every event exactly once, through a rotation of the secret, and not
   await control.settled();
   expect(await forge(1, "a guess")).toBe(401);
 
-  // In mid-stream: the sender signs with the new secret at once, the receiver learns of it a little later.
+  // The secret rotates during the deliveries: the sender uses the new secret at once, and the receiver reads it later.
   const sending = control.settled();
   suspend(20, 30);
   const { secret: renewed } = control.rotateSecret(webhook.id);

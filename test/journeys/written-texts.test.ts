@@ -1,4 +1,4 @@
-/** The host gets the texts of a declaration as they are written, even if YAML could read them as numbers or as nothing. */
+/** The host receives a declaration's texts exactly as written, even if YAML could read them as numbers or as null. */
 import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 

@@ -41,7 +41,7 @@ export class Books {
     return this.#control === undefined ? [] : FACTS[this.#kind].live(this.#control);
   }
 
-  /** Runs work as another user. The books do not record its requests. */
+  /** Runs work as another user. The record omits the requests of this work. */
   async elsewhere<T>(work: () => Promise<T>): Promise<T> {
     this.#isElsewhere = true;
     try {

@@ -1,4 +1,7 @@
-/** Cells of the suite: all combinations, the combinations that exist, and their names. A name repeats its cell. */
+/**
+ * A cell is one combination of kind, change, form, fault and fronts. This file selects the cells of a run, knows which
+ * combinations exist, and converts a cell to its name and back.
+ */
 import { Draw } from "../servers/draw.ts";
 import { pairwise } from "../support/pairwise.ts";
 import { CHANGES, type ChangeName, formsOf } from "./changes.ts";

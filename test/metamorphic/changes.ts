@@ -70,7 +70,6 @@ const itemsOf = (text: string): Item[] =>
       return { name, key };
     });
 
-/** Returns the two declarations of a change. */
 export function declarationsOf(
   change: ChangeName,
   kind: KindName,

@@ -151,7 +151,7 @@ class Course {
     await place.declare(front, this.#after);
   }
 
-  /** Runs into the expected error, checks that no request was sent before it, and follows its fix. */
+  /** Causes the expected error, checks that the command sent no request before it, and follows the error's fix. */
   async #meetRefusal(): Promise<void> {
     const refusal = refusalOf(this.#cell);
     if (refusal === undefined) return;

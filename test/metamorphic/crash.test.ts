@@ -8,7 +8,7 @@ import { TERRAFORM } from "../support/programs.ts";
 import { FRONTS } from "./declaration.ts";
 import { cellsOf, expectAllSound } from "./suite.ts";
 
-/** Kills only the provider. test/terraform/chaos.test.ts never does that. */
+/** Kills only the provider, which test/terraform/chaos.test.ts never does. */
 const SAMPLE = [
   "client_account / create / for_each / crash of the provider, after@POST1 / terraform>terraform>terraform / same",
 ];

@@ -6,7 +6,7 @@
 import type { Cell } from "./cells.ts";
 import { FACTS } from "./kinds.ts";
 
-/** Fix that the message prints. */
+/** The fix in the message. */
 export type WayOut = "moved" | "state mv" | "untaint" | "without -replace";
 
 export interface Refusal {

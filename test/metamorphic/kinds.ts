@@ -20,7 +20,7 @@ export interface KindFacts {
   readonly path: string;
   /** True if the API can delete an object of this kind. */
   readonly deletable: boolean;
-  /** True if the API shows a secret only in the response to the create. */
+  /** True if the API returns a secret only in the response to the create. */
   readonly secret: boolean;
   /** Attribute with the natural key, and a function that returns its value. */
   readonly key: readonly [attribute: string, valueOf: (key: string) => string];

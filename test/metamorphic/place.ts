@@ -48,7 +48,7 @@ export interface Ran {
   readonly effects: readonly Effect[];
   /** True if a fault met a request of the command. */
   readonly faulty: boolean;
-  /** Index of the command's first entry in the books, and the index after its last entry. */
+  /** Index of the command's first entry in the record, and the index after its last entry. */
   readonly from: number;
   readonly to: number;
 }

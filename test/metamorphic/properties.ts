@@ -1,6 +1,6 @@
 /**
- * Properties of every test of a cell. Checks the books of the sandbox, the state file and the output of the commands.
- * Each function returns its objections; an empty list means that the property holds.
+ * Properties of every test of a cell, checked against the sandbox's record, the state file and the output of the
+ * commands. Each function returns its objections. An empty list means that the property holds.
  */
 import type { BrokenInvariant } from "../../src/sandbox/index.ts";
 import type { InstanceState } from "../support/terraform-state.ts";
@@ -210,7 +210,6 @@ export function writingPlans({ ran, entries }: Story): string[] {
     );
 }
 
-/** Returns the broken invariants of the sandbox. */
 export const brokenRules = ({ cell, invariants, ran }: Story): string[] =>
   invariants
     // Allowed cases: the user checked the account and sent a registration again, or the store with the first

@@ -1,6 +1,6 @@
 /**
- * Tests each fault, change and kind with the real Terraform. In some cells, hostform wrote the state or uses it
- * afterwards. `npm test` runs a sample; `npm run test:long metamorphic` runs all cells.
+ * Tests each fault, change and kind with the real Terraform. In some cells, hostform wrote the state or uses it after
+ * the test. `npm test` runs a sample; `npm run test:long metamorphic` runs all cells.
  */
 import { it } from "vitest";
 import { describeWith } from "../support/needing.ts";

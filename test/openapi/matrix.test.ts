@@ -7,7 +7,7 @@ import { violationsOf } from "../support/sandbox.ts";
 import { type Running, start } from "../unit/sandbox/harness.ts";
 import { type Asked, type Row, rows, scene, tokenOf } from "./cells.ts";
 
-/** A rejected order does not use up its Idempotency-Key. Otherwise a later request would get the response of that order. */
+/** A rejected order frees its Idempotency-Key. Otherwise a later request would get the rejected order's response. */
 const refused_key = "free";
 
 /** Profiles that together produce every form of a response. */

@@ -61,7 +61,7 @@ export function project(folder: string, tarball: string, peers: readonly string[
   return folder;
 }
 
-/** Options of the compiler for each module resolution that accepts our declarations. */
+/** Options of the compiler for each module resolution that accepts the type declarations of hostform. */
 export const RESOLUTIONS = {
   node10: ["--module", "commonjs", "--moduleResolution", "node10"],
   node16: ["--module", "node16", "--moduleResolution", "node16"],

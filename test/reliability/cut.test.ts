@@ -1,9 +1,8 @@
 /**
- * One POST exchange, severed after each of its bytes in either direction, between the real client and the sandbox. Once:
- * the run that meets it goes on without help. Each time: that run gives up, and the next one, which is not disturbed,
- * settles it. Either way there is one object, its id and its secret are known, and nothing is left open.
- *
- * `npm test` takes every so-manieth byte and the ends, `npm run test:long` all of them.
+ * Cuts one POST exchange between the real client and the sandbox after each of its bytes, in either direction. If the
+ * connection is cut once, the same run recovers. If it is cut each time, that run gives up, and the next undisturbed
+ * run settles the create. Both ways end with one object, whose id and secret are known, and with no open step.
+ * `npm test` takes a sample of the bytes and both ends, `npm run test:long` all bytes.
  */
 import { describe, expect, it } from "vitest";
 import { announce, LONG } from "./support/long.ts";
@@ -37,7 +36,7 @@ const SUBJECTS = [
 
 type Subject = (typeof SUBJECTS)[number];
 
-/** How long the exchange is when nothing cuts it. */
+/** Returns the number of bytes of an undisturbed exchange. */
 async function measure({ declare, exchange }: Subject): Promise<Sizes> {
   const place = await startPlace(declare, { proxied: true });
   try {
@@ -59,7 +58,7 @@ async function sever({ declare, address, made, nameless }: Subject, cut: Cut): P
     place.proxy.sever(undefined);
     const objects = made(place);
     const again = await place.run("apply", "--auto-approve");
-    // A server that may have been made, and that nothing distinguishes from another, is the user's to settle.
+    // The user settles a server that may exist, because nothing distinguishes the server from others.
     const asks = nameless && objects.length > 0 && again.code === 1;
     if (asks) {
       expect(again.text).toContain("plan.pending");

@@ -1,11 +1,11 @@
 /**
- * Every failure that a request can meet, at every create. A run meets it each time that it sends the request; then the
- * failure is over, and the command is given again: soon, when the key is not trusted any more, and when the server has
- * forgotten it. No cell makes a second object, and in each the object is known in the end.
- *
- * `npm test` takes every other create of each failure, in turn, one of those that are settled alike, and each cell at one of the
- * three times; `npm run test:long` takes all.
- * `UPDATE_DOCS=1 npm test -- test/reliability/error-table.test.ts` writes what came of each cell into docs/reliability.md.
+ * Every failure of a request, at every create. A run meets the failure each time that it sends the request. Then the
+ * failure ends, and the command runs again: after seconds, after hostform stops trusting the key, and after the server
+ * has forgotten the key. No cell creates a second object, and every cell ends with a known object.
+ * `npm test` takes every other create of each failure in turn, one of the creates that settle alike, and each cell at
+ * one of the three times. `npm run test:long` takes all cells.
+ * `UPDATE_DOCS=1 npm test -- test/reliability/error-table.test.ts` writes the outcome of each cell into
+ * docs/reliability.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -15,34 +15,40 @@ import { ROWS, type Row } from "./support/faults.ts";
 import { announce, LONG, sampled } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";
 
-/** What came of a cell, in a word. */
+/** The outcome of a cell. */
 type Outcome =
-  /** The run that met the failure went on without help and ended well. */
+  /** The run that met the failure recovered without help. */
   | "itself"
-  /** It was made and its secret lost, twice: the run said so and failed, and the next one had nothing to do. */
+  /**
+   * The object was created and its secret was lost, twice. The run reported the loss and failed, and the next plan was
+   * empty.
+   */
   | "without"
-  /** Nothing was made, and the run knew it: the next one made it. */
+  /** The run knew that nothing was created. The next run created the object. */
   | "refused"
-  /** The next run sent the same again; an order with the same key and bytes. */
+  /** The next run sent the same request again. An order keeps its key and its bytes. */
   | "again"
-  /** The next run found what was made and recorded it. */
+  /** The next run found the object and recorded it. */
   | "adopted"
-  /** The next run left it alone; the user said what had become of it (`hostform resolve`). */
+  /** The next run changed nothing until the user settled the create (`hostform resolve`). */
   | "asks";
 
-/** When the command is given again: seconds, eleven minutes (the key is not trusted), two days (the server has forgotten it). */
+/**
+ * Times of the next run, in milliseconds: seconds, 11 minutes (hostform no longer trusts the key), two days (the
+ * server has forgotten it).
+ */
 const LATER = [5_000, 660_000, 172_800_000] as const;
 
-/** What is to come of a cell. */
+/** Returns the expected outcome of a cell. */
 function expected({ knowledge, processed, holds }: Row, create: Create): Outcome {
   const { creation, secret, nameless } = create;
   if (knowledge === "refused") return "refused";
   if (knowledge === "all") return "itself";
   if (creation === "blind") return knowledge === "empty" ? "itself" : "asks";
   if (secret && processed && knowledge === "empty") return "without";
-  // What lost its secret with the answer is deleted; in the end the run gives up with nothing made.
+  // A run deletes an object whose secret was in the lost response. In the end, the run gives up and no object exists.
   if (creation === "listable") return processed && !secret ? "itself" : "again";
-  // The list decides, as far as it can.
+  // The list decides, unless objects are indistinguishable.
   if (!processed) return "again";
   if (nameless) return "asks";
   return holds ? "itself" : "adopted";
@@ -50,7 +56,7 @@ function expected({ knowledge, processed, holds }: Row, create: Create): Outcome
 
 const requestsBefore = new Map<string, Promise<number>>();
 
-/** Requests that a good run makes before it sends the create. */
+/** Returns the number of requests that an undisturbed run sends before the create. */
 function countBefore(create: Create): Promise<number> {
   const counted = requestsBefore.get(create.what) ?? goodRun(create);
   requestsBefore.set(create.what, counted);
@@ -86,7 +92,7 @@ async function meet(row: Row, create: Create, later: number): Promise<Outcome> {
     expect(create.made(place).length, "made while it failed").toBeLessThanOrEqual(1);
     if (creation === "blind" && row.knowledge === "unknown") expect(posts().length, "blind requests").toBeLessThan(2);
     const isPending = await pending();
-    // A server that answers twice without the secret never shows it.
+    // A server that omits the secret in both responses never returns it.
     const known = !(create.secret && row.knowledge === "empty");
     expect(first.code, `exit code while it failed: ${first.text}`).toBe(
       isPending || !known || !(await isMade(place, address)) ? 1 : 0,
@@ -125,18 +131,24 @@ async function meet(row: Row, create: Create, later: number): Promise<Outcome> {
   }
 }
 
-/** Whether the state has the object. Of an order that was refused, it has the generation of the next one. */
+/**
+ * True if the state records the object. A refused order has an entry too, with a null id and the generation of its
+ * next order.
+ */
 async function isMade(place: Place, address: string): Promise<boolean> {
   const recorded = await place.recorded(address);
   return recorded !== undefined && !(recorded.attributes.id === null && recorded.private.generation !== undefined);
 }
 
-/** One object, known, and nothing left to do. @param known whether its secret, if it has one, was in an answer. */
+/**
+ * Fails unless one object exists, the state knows it, and the plan is empty.
+ * @param known a response contained its secret, if it has one.
+ */
 async function expectOne(place: Place, { address, creation, secret, made }: Create, known: boolean): Promise<void> {
   const ids = made(place);
   expect(ids, "what was made").toHaveLength(1);
   const recorded = await place.recorded(address);
-  // A registration whose answer had no id goes by its domain.
+  // A registration whose response had no id is recorded by its domain.
   expect([String(ids[0]), ...(creation === "blind" ? ["shop.example"] : [])]).toContain(recorded?.attributes.id);
   const { generation = 1, ...mark } = recorded?.private ?? {};
   expect(mark, "nothing is open").toEqual({});
@@ -144,14 +156,14 @@ async function expectOne(place: Place, { address, creation, secret, made }: Crea
   const orders = place.control
     .requests()
     .flatMap(({ idempotency_key: key, body }) => (key === null ? [] : [[key, body]]));
-  // One body under one key; another key only after the API's own refusal.
+  // Each key has one body. A new key follows only an explicit refusal of the API.
   expect(new Set(orders.map((order) => JSON.stringify(order))).size).toBeLessThanOrEqual(generation);
   await place.expectNoChanges();
 }
 
 let cells = 0;
 
-/** Listable and without a secret: what becomes of them is decided in one place. */
+/** Listable creates without a secret: the same code settles all of them. */
 const ALIKE = CREATES.filter(({ creation, secret }) => creation === "listable" && !secret);
 const createsOf = (row: Row) =>
   LONG
@@ -192,7 +204,7 @@ describe("an empty response", () => {
 const PAGE = path.resolve(import.meta.dirname, "../../docs/reliability.md");
 const [BEGIN, END] = ["<!-- error table: begin -->\n", "<!-- error table: end -->\n"];
 
-/** The table of the page: failures with the same outcome for each create share a row. */
+/** Returns the table of the page. Failures with the same outcome for each create share a row. */
 function table(): string {
   const line = (fields: readonly string[]) => `| ${fields.join(" | ")} |\n`;
   const outcomes = Map.groupBy(ROWS, (row) => CREATES.map((create) => expected(row, create)).join(" | "));

@@ -1,10 +1,9 @@
 /**
- * `kill -9` of the real program at every operation by which a run leaves traces: each open for writing, write, sync,
- * rename and removal of a file, each write to and read from a connection, while it makes twenty changes. Then the same
- * command again until it is quiet, and the account, the state and the declaration must be one: nothing twice, no id and
- * no secret lost.
- *
- * `npm test` takes every so-manieth point; `npm run test:long` all of them, and kills the run that recovers as well.
+ * `kill -9` of the real program at every operation that leaves traces, during 20 changes: each open for writing,
+ * write, sync, rename and removal of a file, and each write to and read from a connection. The same command then runs
+ * until it has no change. Account, state and declaration must agree: no object exists twice, and no id or secret is
+ * lost.
+ * `npm test` takes a sample of the points. `npm run test:long` takes all of them, and also kills the recovering run.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { AFTER, BEFORE, expectSettled, untilQuiet } from "./support/agency.ts";
@@ -13,7 +12,7 @@ import { announce, inPairs, LONG } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";
 import { type KillPoint, type Program, reliabilityProgram } from "./support/program.ts";
 
-/** How many points `npm test` takes. */
+/** Number of points in `npm test`. */
 const SAMPLE = 3;
 const APPLY = ["apply", "--auto-approve", "--parallelism"];
 
@@ -30,7 +29,7 @@ async function ready(): Promise<Place> {
   return project;
 }
 
-/** Every moment at which the run can be killed. */
+/** Returns every moment at which the run can be killed. */
 function pointsOf(tally: Tally): KillPoint[] {
   return POINT_KINDS.flatMap((kind) =>
     tally[kind].flatMap((_, at) => {
@@ -40,7 +39,7 @@ function pointsOf(tally: Tally): KillPoint[] {
   );
 }
 
-/** Kills a run (and the one that recovers from it), lets the next ones end well, and checks. @returns how many it killed. */
+/** Kills a run (and its recovering run), lets the next runs end, and checks the result. Returns the number of kills. */
 async function sweep(parallelism: string, points: readonly KillPoint[]): Promise<number> {
   const project = await ready();
   try {
@@ -77,14 +76,14 @@ describe("a killed run", { timeout: 3_600_000 }, () => {
     const failures: string[] = [];
     let [killed, twice] = [0, 0];
     await inPairs(chosen, async (point, at) => {
-      // The run that recovers is killed at a point that goes through all of them, in another order.
+      // The second kill, of the recovering run, goes through all points in another order.
       const second = again === undefined ? undefined : all[(at * 7) % all.length];
       const points = second === undefined ? [point] : [point, second];
       try {
         const kills = await sweep(parallelism, points);
         if (kills > 0) killed += 1;
         if (kills > 1) twice += 1;
-        // One change after the other, the run is the same each time.
+        // With one change at a time, every run has the same operations.
         if (kills === 0 && parallelism === "1") failures.push(`${points.map(named)}: was not killed`);
       } catch (error) {
         failures.push(`${points.map(named)}: ${error instanceof Error ? error.message : error}`);

@@ -1,7 +1,7 @@
 /**
- * Two processes that start at the same moment on one state, with kills in between: never are there two holders, and a
- * lock whose holder was killed is free at once. Then the real program: two applies at once, and one whose lock is taken
- * from it while its order is under way.
+ * Two processes start at the same moment on one state, with kills in between: the lock never has two holders, and a
+ * kill of the holder frees it at once. Then the real program: two applies at once, and an apply that loses its lock
+ * during its order.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 interface Contender {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
-  /** The next word that it says. */
+  /** Resolves with the next word of its output. */
   next(): Promise<string>;
   signal(): void;
 }
@@ -47,7 +47,7 @@ function contend(state: string, log: string): Contender {
   };
 }
 
-/** A lock whose waiting is over before it begins: it is free this instant, or refused. */
+/** A lock that does not wait: it is free at this instant, or refused. */
 const lockOf = (state: string) => {
   return createStateFileLock(state, {
     clock: testClock(),
@@ -98,7 +98,7 @@ describe("two processes that start at the same moment", { timeout: 600_000 }, ()
   });
 });
 
-/** Holders that entered while another was neither gone nor being killed. The log is appended to in one piece. */
+/** Returns the holders that entered while another holder was alive. Each append to the log is atomic. */
 function overlaps(log: string): string[] {
   const found: string[] = [];
   let holder: string | undefined;
@@ -119,7 +119,7 @@ function spread(times: readonly number[]): { median: number; slowest: number } {
   };
 }
 
-/** Three sites. The domain of an order that was cut off shows what became of it. */
+/** Three sites. The domain of an interrupted order identifies its service. */
 const SITES = {
   project: "contention",
   services: {
@@ -130,7 +130,7 @@ const SITES = {
 };
 const ORDERS = "/services";
 
-/** A place whose sandbox holds back the answer to each order until the test releases it. */
+/** A place whose sandbox withholds the response to each order until the test releases it. */
 async function holdingBack(): Promise<{ place: Place; arrived(): Promise<void>; answer(): void; most(): number }> {
   let [waiting, most] = [0, 0];
   const answers: (() => void)[] = [];
@@ -229,7 +229,7 @@ describe("the real program", { timeout: 120_000 }, () => {
   );
 });
 
-/** The process that the notice beside the lock names. */
+/** Returns the process id in the notice beside the lock. */
 function holderOf(place: Place): number {
   return JSON.parse(readFileSync(path.join(place.dir, ".hosting.tfstate.lock.info"), "utf8")).Pid;
 }

@@ -1,10 +1,9 @@
 /**
- * SIGSTOP of the real program at each write, and after each request, while it makes twenty changes. Its lock is taken over, another
- * run goes to its end, and an hour later SIGCONT wakes the first: not a request that changes something leaves it any more, and in
- * the end the account, the state and the declaration are one.
- *
- * An hour means that the clocks of the process show an hour more: both of them as after SIGSTOP, or the wall clock alone as after a
- * sleep of the computer. `npm test` takes one point of each; `npm run test:long pauses` all of them.
+ * SIGSTOP of the real program at each write, and after each request, during 20 changes. Another run takes over its
+ * lock and ends, and an hour later SIGCONT wakes the first run. The first run then sends no changing request, and the
+ * account, the state and the declaration agree in the end.
+ * The hour passes on the clocks of the process: on both clocks, as after SIGSTOP, or only on the wall clock, as after
+ * a sleep of the computer. `npm test` takes one point of each, `npm run test:long pauses` all of them.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type BackendUnderTest, httpBackend, pgBackend } from "../support/backends.ts";
@@ -28,7 +27,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => postgres?.stop());
 
-/** Before the fence is asked, and with all that is recorded: a request that is being written to its socket leaves. */
+/**
+ * Each moment is before the check of the lock or after the record of a request. hostform cannot stop a request that is
+ * already being written to its socket.
+ */
 const MOMENTS: readonly (readonly [PointKind, readonly Moment[]])[] = [
   ["write", ["before", "after"]],
   ["sync", ["after"]],
@@ -54,7 +56,7 @@ async function ready(backend?: BackendUnderTest): Promise<PausedPlace> {
 
 const changesOf = (place: PausedPlace) => place.control.requests().filter(({ method }) => method !== "GET");
 
-/** Freezes a run, has another one end, wakes the first, and checks. */
+/** Freezes a run, lets another run end, wakes the first run, and checks the result. */
 async function pause(place: PausedPlace, point: PausePoint): Promise<void> {
   const { child, frozen, ended } = program.start({
     cwd: place.dir,
@@ -88,12 +90,12 @@ const named = ({ kind, nth, moment }: KillPoint) => `${moment} ${kind} ${nth}`;
 interface Backend {
   readonly name: string;
   readonly programs: readonly NeededProgram[];
-  /** The point that `npm test` takes. */
+  /** The point in `npm test`. */
   readonly sample: KillPoint;
   make(): Promise<BackendUnderTest | undefined>;
 }
 
-/** The samples lie between the record of a request and its leaving, and behind the request. */
+/** Each sample lies between the record of a request and its sending, or after the request. */
 const BACKENDS: readonly Backend[] = [
   { name: "file", programs: [], sample: { kind: "commit", nth: 8, moment: "after" }, make: async () => undefined },
   {
@@ -110,10 +112,10 @@ const BACKENDS: readonly Backend[] = [
   },
 ];
 
-/** Points of each backend that the long form takes, HOSTFORM_PAUSES; default: all. */
+/** Maximum number of points of each backend in the long form (HOSTFORM_PAUSES). Default: all. */
 const MOST = Number(process.env.HOSTFORM_PAUSES ?? Number.POSITIVE_INFINITY);
 
-/** Every point of a run that is not frozen, or as many as are asked for, spread evenly. */
+/** Returns the points of an undisturbed run, or an even selection of at most `MOST` points. */
 async function allPoints({ make }: Backend): Promise<KillPoint[]> {
   const place = await ready(await make());
   try {

@@ -1,9 +1,8 @@
 /**
- * Questions that kills leave for the user. The built program is killed (`kill -9`) while it creates objects of every kind, in a project
- * that has ten of each kind that lists show. After the kill an unrelated object of the kind appears: somebody made it by hand, or another
- * project of the same machine and token made it. Then the same command runs until it is quiet. It must create nothing twice, adopt
- * nothing that it did not create, and ask seldom.
- *
+ * Questions to the user after kills. The built program is killed (`kill -9`) while it creates objects of every kind,
+ * in a project with ten objects of each kind that lists contain. After the kill, an unrelated object of the kind
+ * appears: a person or another project of the same machine and token created it. Then the same command runs until it
+ * has no change. The command must create nothing twice, adopt only its own objects, and rarely ask.
  * `npm test` takes one of the 114 kills, `npm run test:long questions` all of them.
  */
 import { cp, mkdir, rm } from "node:fs/promises";
@@ -19,7 +18,7 @@ import { type KillPoint, type Program, reliabilityProgram } from "./support/prog
 
 const KILLS = 114;
 const SAMPLE = 1;
-/** Most questions of all kills. */
+/** Maximum number of questions after all kills. */
 const MOST_QUESTIONS = 5;
 const APPLY = ["apply", "--auto-approve", "--parallelism", "1"];
 
@@ -45,7 +44,10 @@ const BEFORE = {
   migration_requests: ten(migration),
 };
 
-/** 16 creates: all kinds, one of them a server that only its key distinguishes from another, one a registration that nothing shows. */
+/**
+ * 16 creates of all kinds. One is a server that only its key identifies, and one is a registration that no list
+ * contains.
+ */
 const AFTER = {
   ...BEFORE,
   services: {
@@ -75,9 +77,9 @@ const OTHER = {
 } as const;
 
 interface Course {
-  /** Declares how long the host keeps Idempotency-Keys. */
+  /** The declaration contains the host's retention of Idempotency-Keys. */
   readonly isDeclared: boolean;
-  /** Another project makes the unrelated object. */
+  /** Another project creates the unrelated object. */
   readonly isShared: boolean;
 }
 
@@ -86,7 +88,7 @@ const declared = (document: object, { isDeclared }: Course) => ({
   ...(isDeclared && { providers: { default: { idempotency_key_retention: "24h" } } }),
 });
 
-/** What distinguishes each object in the account, sorted. */
+/** Returns the identifying attributes of each object in the account, sorted. */
 function account({ control }: Project): string[] {
   return [
     ...control
@@ -101,7 +103,7 @@ function account({ control }: Project): string[] {
   ].sort();
 }
 
-/** The same of the state. */
+/** Returns the identifying attributes of each recorded object, sorted. */
 async function recorded(project: Project): Promise<string[]> {
   return [...(await project.state()).resources.values()]
     .map(({ address, attributes: { plan_id, domain, email, url, name } }) => {
@@ -115,7 +117,10 @@ async function pendingOnes(project: Project): Promise<string[]> {
   return [...(await project.state()).resources.values()].filter(isPendingCreate).map(({ address }) => address);
 }
 
-/** Somebody makes an object of a kind by hand. @returns what distinguishes it. */
+/**
+ * Creates an object of a kind as another client.
+ * @returns the object's identifying attributes.
+ */
 function byHand({ control }: Project, type: string): string {
   switch (type) {
     case "hosting_webhook":
@@ -141,7 +146,7 @@ beforeAll(async () => {
   program = await reliabilityProgram();
 });
 
-/** A project with its ten objects of each kind, which each kill finds as it was. */
+/** A project with its ten objects of each kind, restored before each kill. */
 class Ground {
   readonly project: Place;
   readonly #course: Course;
@@ -159,7 +164,7 @@ class Ground {
     const project = await startPlace(declared(BEFORE, course));
     project.env.XDG_STATE_HOME = path.join(project.dir, ".state-home");
     await project.apply();
-    // A list shows each object once more.
+    // The second apply records that the lists contain each object.
     await project.apply();
     await project.declare(declared(AFTER, course));
     const copy = `${project.dir}-copy`;
@@ -188,7 +193,10 @@ class Ground {
     return LONG ? chosen : chosen.filter((_, at) => at % Math.ceil(KILLS / SAMPLE) === 40 % Math.ceil(KILLS / SAMPLE));
   }
 
-  /** Kills a run at a point and recovers. @returns the addresses about which hostform asked. */
+  /**
+   * Kills a run at a point and recovers.
+   * @returns the addresses in hostform's questions.
+   */
   async kill(point: KillPoint): Promise<string[]> {
     await this.#restore();
     const { project } = this;
@@ -214,7 +222,7 @@ class Ground {
     return asked;
   }
 
-  /** An unrelated object of each kind that is pending appears. */
+  /** Creates an unrelated object of each pending kind. */
   async #unrelated(pending: readonly string[]): Promise<string[]> {
     const { project } = this;
     const types = new Set(pending.map((address) => address.split(".")[0] ?? ""));
@@ -236,7 +244,7 @@ class Ground {
     return made;
   }
 
-  /** Answers as a user who knows what the account has. */
+  /** Answers a question as a user who knows the account. */
   async #answer(address: string): Promise<void> {
     const { project } = this;
     const { resources } = await project.state();

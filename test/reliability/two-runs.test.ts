@@ -1,6 +1,6 @@
 /**
- * Two real processes on one machine with one token and no shared state. Both have read all lists before either makes
- * anything: without turns each would make everything.
+ * Two real processes on one machine with one token and no shared state. Both read all lists before either creates
+ * anything: without turns, each would create everything.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 import { LONG } from "./support/long.ts";
 
 const MAIN = await builtProgram();
-/** `npm run test:long runs` plays more: what follows the barrier is a race. */
+/** `npm run test:long runs` takes more rounds, because the steps after the barrier are a race. */
 const ROUNDS = LONG ? 20 : 1;
 const ends: (() => unknown)[] = [];
 
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** One of each class of create, and a server that has no natural key. The names of the two projects differ. */
+/** One create of each class, and a server without a natural key. The names of the two projects differ. */
 const declared = (project: string) => ({
   project,
   webhooks: { billing: { url: "https://hooks.acme.example/hosting", events: ["invoice.paid"] } },
@@ -35,7 +35,7 @@ const declared = (project: string) => ({
   domains: { acme: registration("acme.example") },
 });
 
-/** The lists that a plan of this reads. */
+/** The lists that a plan of this declaration reads. */
 const LISTS = ["/services", "/webhooks", "/accounts", "/migration-requests"];
 
 /** Starts a sandbox that holds its responses to these lists until every process has requested every list. */
@@ -83,7 +83,7 @@ function applyIn(dir: string, sandbox: Sandbox, env: NodeJS.ProcessEnv): Promise
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, text })));
 }
 
-/** How many of each the account has in the end. */
+/** Returns the number of objects of each kind in the account. */
 function made({ control }: Sandbox, before: Record<string, number> = {}): Record<string, number> {
   const names = ["webhooks", "accounts", "migration_requests", "services"] as const;
   const counts = names.map((name): [string, number] => [name, control.list(name).length - (before[name] ?? 0)]);
@@ -104,7 +104,7 @@ describe("two simultaneous applies on one machine, with one token and no shared 
       const both = await Promise.all(["one", "two"].map((name) => apply(name, sandbox, { XDG_STATE_HOME: home })));
       const words = both.map(({ text }) => text).join("\n");
       expect(made(sandbox, before), words).toEqual(ONCE);
-      // What one made, the other was refused.
+      // Each process is refused what the other created.
       expect(words.match(/\[plan\.exists\]/g)?.length, words).toBeGreaterThanOrEqual(4);
       expect(words).toMatch(/A run with another state ordered domain acme\.example/);
       expect(both.some(({ code }) => code === 1)).toBe(true);
@@ -125,7 +125,7 @@ describe("two simultaneous applies on one machine, with one token and no shared 
 
 describe("two folders on one machine that import and simultaneously replace one webhook", () => {
   const url = "https://hooks.acme.example/hosting";
-  /** The id of the webhook in the state of a folder. */
+  /** Returns the id of the webhook in the state of a folder. */
   const heldIn = (dir: string): string | undefined => {
     const file = path.join(dir, "hosting.tfstate");
     const state = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { resources: [] };
@@ -157,7 +157,7 @@ describe("two folders on one machine that import and simultaneously replace one 
         after.filter((each) => !held.includes(each)),
         words,
       ).toEqual([]);
-      // What is there already is named to the one that comes second.
+      // The second process is told which object already exists.
       expect(both.map(({ code }) => code).toSorted(), words).toEqual(isSame ? [0, 1] : [0, 0]);
       if (isSame) expect(words).toContain("[plan.exists]");
       for (const folder of folders) await applyIn(folder, sandbox, env);

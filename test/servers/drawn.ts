@@ -183,7 +183,7 @@ function orders(draw: Draw, add: Add): void {
   draw.vary(add, 0.3, answer("ordered", "status"), [200, 202]);
 }
 
-/** Gap 13: fields of a plan. The specification shows only the id and the Manage fields. */
+/** Gap 13: fields of a plan. The specification defines only the id and the Manage fields. */
 function plans(draw: Draw, add: Add): void {
   const priced = draw.weighted({ price: 5, id: 2, prices: 2, rows: 1, priceless: 1, currencyless: 1 });
   if (priced === "id" || priced === "priceless" || priced === "prices") add(profile("plan"), priced);

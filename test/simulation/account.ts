@@ -116,7 +116,6 @@ export class CountedAccount {
     };
   }
 
-  /** Adopts the first `count` services. */
   async adopt(count = this.services.length): Promise<void> {
     const ids = this.services.slice(0, count).map(({ id }, at) => [serviceAddress(`site${at}`), String(id)] as const);
     await this.apply(this.declared(count), { imports: new Map(ids) });

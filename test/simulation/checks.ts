@@ -12,7 +12,7 @@ export interface Aftermath {
   readonly server: Server;
   readonly owners: Owners;
   readonly now: number;
-  /** Ids of objects that only a lost state knew. No run can know that they are ours. */
+  /** Ids of objects that only a lost state knew. No run can identify them as its own. */
   readonly orphans: ReadonlySet<number>;
   /** Contents of the files with secrets. */
   readonly secrets: readonly string[];

@@ -41,7 +41,7 @@ export function misfortune(chance: Chance): Partial<RunOptions> {
 export interface Habits {
   /** Time for which the host stores an Idempotency-Key, in milliseconds. */
   readonly keyMemoryMs: number;
-  /** Number of requests a minute that other clients leave for us. */
+  /** Number of requests a minute that other clients leave for hostform. */
   readonly perMinute: number;
   /** Maximum number of items of a page. Small values create several pages with few objects. */
   readonly pageSize: number;
@@ -55,7 +55,7 @@ export interface Habits {
   /** Probability that an order takes so long that a second request arrives during the first (§7: 409). */
   readonly slowOrders: number;
   readonly newestFirst: boolean;
-  /** True if the responses of creates other than orders omit all optional fields. Then only lists show ids. */
+  /** True if the responses of creates other than orders omit all optional fields. Then only lists contain ids. */
   readonly terse: boolean;
   /**
    * Offset of the host's clock, in milliseconds; positive when the host is ahead. Responses contain the host's time
@@ -63,8 +63,8 @@ export interface Habits {
    */
   readonly aheadMs: number;
   /**
-   * Time from an object's creation until its list shows the object, in milliseconds. A GET by id shows the object at
-   * once.
+   * Time from an object's creation until its list contains the object, in milliseconds. A GET by id returns the object
+   * at once.
    */
   readonly lagMs: number;
   /** True if lists omit terminated services immediately. Later GETs by id return 404. */

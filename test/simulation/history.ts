@@ -28,9 +28,9 @@ export interface Verdict {
 const MOST_FINAL_RUNS = 14;
 
 /**
- * Simulates one history. The seed decides the declaration and its edits; runs that are killed, lose responses or run
- * at the same time; and changes in the dashboard. After the last fault, declaration, state and account must become
- * equal. No object may be created twice.
+ * Simulates one history. The seed decides the declaration and its edits, the faulty runs (killed, concurrent, or
+ * without a response), and the changes in the dashboard. After the last fault, declaration, state and account must
+ * become equal. No object may be created twice.
  */
 export async function simulate(seed: number, sabotage: Sabotage = {}): Promise<Verdict> {
   const history = new History(seed, sabotage);
@@ -51,7 +51,7 @@ class History {
   readonly #colleague: Computer;
   /**
    * Other actor beside the first project on the first computer. A second computer does not know the objects of a
-   * second project on the first computer. Therefore a history has only one of the two: see docs/limitations.md.
+   * second project on the first computer, so a history has only one of the two: see docs/limitations.md.
    */
   #second: "project" | "computer" | undefined;
   readonly #sabotage: Sabotage;
@@ -77,7 +77,7 @@ class History {
     this.#witness = new Witness(runs, this.#owners);
     const see: ConstructorParameters<typeof Server>[3] = (deed, from) => {
       this.#witness.see(deed, from, this.#server);
-      // Only the state of the other folder contains this object, so no remaining state identifies it as ours.
+      // Only the state of the other folder contains this object, so no remaining state identifies its owner.
       if (!from.startsWith(OTHER_FOLDER)) return;
       if (deed.did === "grant") this.#orphans.add(deed.grant.id);
       if (deed.did === "subscribe") this.#orphans.add(deed.webhook.id);
@@ -110,7 +110,7 @@ class History {
     if (chapter > 1 && chance.once(0.3)) this.#editByHand();
     if (chapter > 1 && chance.once(0.06)) this.#loseState();
     const runs: Promise<RunEnd>[] = [];
-    // Two machines without shared state have only the key as protection: see docs/limitations.md.
+    // Between two machines without shared state, only the key prevents a second order: see docs/limitations.md.
     const isKeyKept = this.#server.habits.keyMemoryMs >= 10 * MINUTE;
     if (this.#alone && isKeyKept && chance.once(0.3))
       runs.push(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
@@ -159,8 +159,8 @@ class History {
     // same objects.
     const own = isOtherFolder && { declaration: withoutPasswords(calmly.declaration), imports: new Map() };
     const meanwhile: Promise<unknown>[] = [];
-    // If only the key separates two machines, no process pauses, because a pause may last longer than the host stores
-    // the key.
+    // If only the key protects two machines from a second order, no process pauses, because a pause may last longer
+    // than the host stores the key.
     const pause = this.#alone
       ? undefined
       : this.#pauses.pause((life, how) => void meanwhile.push(this.#pause(life, machine, how)));
@@ -270,7 +270,7 @@ class History {
     if (end.end === "defect") this.#defects.push(`a run failed without an explanation: ${String(end.error)}`);
     const outcomes = end.end === "applied" ? end.result.outcomes.flatMap(({ diagnostics }) => diagnostics) : [];
     if (outcomes.some(({ code }) => code === "internal")) this.#defects.push("a change failed without an explanation");
-    // With a trusted state, a run recognizes or recovers all its own objects.
+    // With a trusted state, a run recognizes or recovers every object that it created.
     const asked = end.end === "applied" || end.end === "planned" ? end.plan.diagnostics : [];
     const forgotten = asked.find(({ code }) => code === "plan.exists");
     if (forgotten !== undefined && this.#isTrusted)

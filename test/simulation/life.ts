@@ -37,8 +37,8 @@ const TIMER = 1;
 const ARRIVAL = 2;
 
 /**
- * Life of one process. Each I/O step calls it first. At the fatal step, the process stops: no later operation returns,
- * so no further code of the process runs. While the process is frozen, all its callbacks wait.
+ * Life of one process. Each I/O step first calls `step`. At the fatal step, the process stops: no later operation
+ * returns, so no further code of the process runs. While the process is frozen, all its callbacks wait.
  */
 export class Life {
   readonly name: string;
@@ -81,7 +81,6 @@ export class Life {
     return this.#isFrozen && !this.#pause?.isAfter;
   }
 
-  /** Number of steps so far. */
   get steps(): number {
     return this.#steps;
   }

@@ -23,7 +23,6 @@ import type { Sabotage } from "./sabotage.ts";
 import type { Server } from "./server.ts";
 import type { World } from "./world.ts";
 
-/** Options of one run. */
 export interface RunOptions {
   readonly declaration: Declaration;
   /** Ids to adopt (`import:` in the blocks), by address. */

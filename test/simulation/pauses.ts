@@ -83,8 +83,8 @@ export class Pauses {
       ]),
       isPatient: chance.once(takesLock ? 0.8 : 0.2),
       isKilled: chance.once(0.1),
-      // Only its wall clock shows that a computer slept. If a user set this clock back during the sleep, hostform
-      // could not detect the sleep.
+      // hostform detects a computer's sleep only by its wall clock. If a user set this clock back during the sleep,
+      // hostform could not detect the sleep.
       setMs: how === "stopped" && chance.once(0.3) ? this.#setMs() : 0,
     };
   }

@@ -57,7 +57,7 @@ const insisting = (endpoint: Mutation["endpoint"]): Sabotage => ({
   }),
 });
 
-/** Returns a reading of lists that treats an inconclusive response as an empty list, until the end of the run. */
+/** Returns a replacement that treats an inconclusive list as empty, until the end of the run. */
 function emptyFor(read: Account["list"], empty: Set<string>): Account["list"] {
   return async (kind, parent) => {
     const name = `${kind.type} ${parent}`;
@@ -171,8 +171,8 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
 };
 
 /**
- * First seeds that detect rare defects. The test plays this seed first, and the others if it no longer detects the
- * defect.
+ * First seeds that detect rare defects. The test plays this seed first. If the seed no longer detects the defect, the
+ * test plays the others.
  */
 export const NOTICED_AT: Readonly<Record<string, number>> = {
   "the time of the host is not known": 31,

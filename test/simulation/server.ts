@@ -178,7 +178,7 @@ export class Server {
     return pageOf(this.habits.newestFirst ? items.toReversed() : items, json, query, this.habits.pageSize);
   }
 
-  /** Returns the items that a list shows now. Some hosts show new objects late. */
+  /** Returns the items that a list contains now. Some hosts list new objects late. */
   #listed<T extends { readonly createdAt: number }>(items: readonly T[]): T[] {
     const { lagMs, aheadMs } = this.habits;
     return items.filter(({ createdAt }) => createdAt - aheadMs + lagMs <= this.#now());
@@ -282,7 +282,7 @@ export class Server {
     });
   }
 
-  /** A domain can be registered only once. A second request is rejected. */
+  /** Registers a domain. A second registration of the domain is rejected. */
   #register(arrival: Arrival): Answer {
     const { domain } = objectOf(arrival) as { domain: string };
     this.#witness({ did: "register", domain }, arrival.from);

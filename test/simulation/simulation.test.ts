@@ -1,7 +1,7 @@
 /**
  * Runs the complete program on a simulated clock, disk, lock and network, with a server that was written only from the
- * specification. Each seed is a history of edits, crashes, lost responses and concurrent runs. In no history, an
- * object is created twice or lost, or an unwanted change is sent.
+ * specification. Each seed is a history of edits, crashes, lost responses and concurrent runs. No history may create
+ * an object twice, lose an object, or send an unwanted change.
  * `npm run simulate -- SEED` repeats one history; `npm run test:long` plays 100,000. The test imports the sources,
  * because disk, lock and network are parameters of the core. A command of the built program uses the real disk, lock
  * and network.

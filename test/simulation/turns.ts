@@ -23,9 +23,9 @@ export class SimulatedTurns {
       now,
       monotonic,
       sleep: async (ms, signal) => {
-        // Heartbeats are punctual and use no random value.
+        // Heartbeats keep their exact time and use no random value.
         await sleep(ms < BEAT_MS ? ms + this.#world.chance.real() * ms : ms, signal);
-        // A process that died while it waited must not take the lock, because nobody would release it.
+        // A process that died during its wait must not take the lock, because nobody would release it.
         if (life.dead) return new Promise(() => {});
       },
     };

@@ -99,7 +99,6 @@ export class User {
     this.orderAnyway.clear();
   }
 
-  /** Reacts to the end of a run. */
   async decide(end: RunEnd): Promise<void> {
     if (end.end !== "planned" && end.end !== "applied") return;
     const outcomes = end.end === "applied" ? end.result.outcomes.flatMap(({ diagnostics }) => diagnostics) : [];

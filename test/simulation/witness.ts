@@ -5,7 +5,7 @@ import { phaseOf, type Service } from "./records.ts";
 import type { Deed, Server } from "./server.ts";
 import type { Arrival } from "./wire.ts";
 
-/** Returns the identity of a service that is visible without a state: its domain, or the plan for a server. */
+/** Returns the identity of a service that needs no state: its domain, or the plan for a server. */
 export const classOf = (service: { readonly domain?: string | null; readonly plan: number }) =>
   service.domain ?? `plan ${service.plan}`;
 
@@ -135,6 +135,6 @@ export class Witness {
   }
 }
 
-/** Returns our services that are in use, or will be. */
+/** Returns hostform's own services that are in use, or will be. */
 export const ownLive = ({ services }: Server, now: number): Service[] =>
   services.filter((one) => !one.foreign && phaseOf(one, now) !== "terminated");

@@ -1,4 +1,4 @@
-/** Which account an object is in: tokens, aliases, configurations that are known late. */
+/** The account of each object: tokens, aliases, and provider configurations that are known only after apply. */
 import { chmod } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -77,7 +77,7 @@ resource "hosting_webhook" "late" {
   events = ["invoice.paid"]
 }
 `);
-    // It says what is missing and the way out, which works.
+    // The error names the missing attribute and a remedy, and the remedy works.
     const { errors } = await terraform.refused();
     expect(errors).toMatchObject([
       {

@@ -1,4 +1,4 @@
-/** `hostform adopt --format hcl`: the real Terraform plans nothing for what was adopted. */
+/** `hostform adopt --format hcl`: the real Terraform plans no change for the adopted objects. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -17,7 +17,7 @@ async function started(services: number): Promise<Terraform> {
   return terraform;
 }
 
-/** In this process, whose clock only sleeps move: 120 requests take two minutes. */
+/** Adopts in this process, on a clock that only sleeps advance: 120 requests take two minutes. */
 async function adopt({ dir, sandbox, env }: Terraform): Promise<string> {
   const project = new Project(dir, sandbox, testClock(Date.now()), env);
   const ran = await project.run("adopt", "--format", "hcl", "--auto-approve", "--project", "agency");
@@ -26,7 +26,7 @@ async function adopt({ dir, sandbox, env }: Terraform): Promise<string> {
 }
 
 describeWith(TERRAFORM)("adopt --format hcl", { timeout: 120_000 }, () => {
-  // Terraform plans each alone; what adopting 300 services takes test/journeys shows.
+  // Terraform plans each import alone. test/journeys covers the adoption of 300 services.
   it("writes a configuration of 30 services, 45 grants, 12 webhooks and 41 client accounts that plans no change", async () => {
     const terraform = await started(30);
     terraform.sent();

@@ -1,7 +1,8 @@
 /**
- * The requests a minute of a token, with the real Terraform against a sandbox that refuses the one after them (§8): shared by
- * all processes that one command starts, by the command after it, and by a second Terraform beside it (in `npm run test:long budget`).
- * Twenty, which need fewer resources than sixty do; time passes twelve times as fast, so that a minute is five seconds.
+ * The request limit of a token, with the real Terraform against a sandbox that refuses further requests (§8). All
+ * processes of one command share the limit, and so do the next command and a second Terraform beside it (in `npm run
+ * test:long budget`). The limit is 20 requests, which needs fewer resources than 60. Time passes 12 times as fast, so
+ * a minute takes 5 seconds.
  */
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -15,7 +16,7 @@ import { Workplace } from "../support/terraform-process.ts";
 const RATE = 12;
 const LIMIT = 20;
 
-/** A service each for so many clients. */
+/** Returns a configuration with one service for each of this number of clients. */
 const clients = (prefix: string, count: number) => `
 provider "hosting" {
   requests_per_minute = ${LIMIT}
@@ -28,7 +29,7 @@ resource "hosting_service" "client" {
 }
 `;
 
-/** A Terraform whose provider counts requests in the user's state folder, as it does for users. */
+/** A Terraform whose provider counts requests in the user's state folder, as in a real installation. */
 function strict(): Promise<Terraform> {
   return startTerraform({
     rate: RATE,
@@ -38,12 +39,13 @@ function strict(): Promise<Terraform> {
 }
 
 /**
- * A busy machine delays a request on its way, twelve times as much in this time: one may come too close behind another for the
- * host, and is sent again. The host says nothing of what is left: of two that do not count together four or more are refused.
+ * Maximum number of refused requests. A busy machine delays requests, and the fast clock multiplies the delay by 12:
+ * the host may refuse a request that arrives too early, and the provider sends it again. Without rate headers, two
+ * processes that do not share the limit would cause at least four refusals.
  */
 const DELAYED = 2;
 
-/** The requests so far, and how many of them were refused for coming too soon. */
+/** Returns the number of requests, and how many of them the host refused. */
 function traffic({ control }: Terraform): { all: number; refused: number } {
   const entries = control.requests();
   return { all: entries.length, refused: entries.filter(({ status }) => status === 429).length };
@@ -60,15 +62,15 @@ describeWith(TERRAFORM)("the request budget of a token", { timeout: 120_000 }, (
     await terraform.expectNoChanges();
     const { refused, all } = traffic(terraform);
     expect(refused).toBeLessThanOrEqual(DELAYED);
-    // 922 services are ten pages; a read of 22 of them need not read each. One or two pages more if it takes so long that a
-    // list is out of date by then.
+    // 922 services fill ten pages, but a read of 22 services needs fewer. A slow run reads one or two pages again, when
+    // a list becomes stale.
     expect(all - applied.all).toBeLessThan(LIMIT);
     expect(terraform.control.list("services").filter(({ domain }) => domain?.startsWith("one-"))).toHaveLength(
       LIMIT + 2,
     );
   });
 
-  // Processes of two commands share the token as those of one do. It takes two of their minutes.
+  // Processes of two commands share the token like processes of one command. The test takes two of their minutes.
   it.runIf(LONG)("holds for two Terraforms side by side that share the token", async () => {
     const terraform = await strict();
     await terraform.write(clients("one", 14));

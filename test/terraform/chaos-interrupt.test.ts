@@ -1,6 +1,7 @@
 /**
- * Ctrl-C in the middle of an order, once and twice, as a terminal sends it: to Terraform and to its provider. What has left
- * is waited for, or at least not sent again; what has not left is left to the next apply.
+ * Ctrl-C in the middle of an order, once and twice, as a terminal sends it: to Terraform and to its provider. After
+ * one Ctrl-C, the provider waits for its sent requests. After two, the next apply sends none of them again. The next
+ * apply also sends the remaining requests.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -20,7 +21,7 @@ resource "hosting_service" "client" {
 }
 `;
 
-/** A sandbox that holds the answer to an order back until it is let go. */
+/** A sandbox that withholds the response to an order until the test releases it. */
 async function holding(): Promise<{ terraform: Terraform; held: Promise<void>; release: () => void }> {
   const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const sleep = () => {
@@ -36,12 +37,12 @@ async function holding(): Promise<{ terraform: Terraform; held: Promise<void>; r
 const orders = ({ control }: Terraform) =>
   control.list("services").filter(({ domain }) => domain?.startsWith("client-"));
 
-/** Ctrl-C goes to all processes of the terminal. */
+/** Sends Ctrl-C to all processes of the terminal. */
 function interrupt(terraform: Terraform): void {
   for (const id of terraform.processes() ?? []) process.kill(id, "SIGINT");
 }
 
-/** Terraform says that it was heard: a second Ctrl-C before that is the same one. */
+/** Waits until Terraform reports the Ctrl-C. Terraform would merge an earlier second Ctrl-C with the first. */
 async function shows(output: () => string, text: string): Promise<void> {
   while (!output().includes(text)) await delay(10);
 }
@@ -64,7 +65,7 @@ async function expectThreeInTheEnd(terraform: Terraform): Promise<void> {
   await terraform.expectNoChanges();
 }
 
-// Processes are found by their folder, which only Linux shows.
+// Only Linux lists processes by their folder.
 const describeHere = process.platform === "linux" ? describeWith(TERRAFORM) : describe.skip;
 
 describeHere("an apply that is interrupted", { timeout: 60_000 }, () => {

@@ -1,10 +1,9 @@
 /**
- * `kill -9` of the real Terraform, with its provider or without, before each operation by which the provider leaves traces:
- * what it sends to the API and reads from it, what it writes into its journal, what it answers Terraform. Then the same
- * command again: one order, no secret lost, nothing tainted, no provider left behind. Whether the one server is what a cut
- * order made is asked, as only its owner knows.
- *
- * `npm test` takes some of the points; `npm run test:long terraform` all of them.
+ * `kill -9` of the real Terraform, with or without its provider, before each operation of the provider: each API
+ * request and read, each write to its journal, and each response to Terraform. After the same command again, the
+ * account has one order, no secret is lost, no instance is tainted, and no provider is left running. If a killed order
+ * may have created the only server, the user decides.
+ * `npm test` takes some of the points, `npm run test:long terraform` all of them.
  */
 import { expect, it } from "vitest";
 import { announce, LONG } from "../reliability/support/long.ts";
@@ -13,7 +12,7 @@ import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform } from "../support/terraform.ts";
 import { type DoomPoint, killedApply, noted, operationsOf, untilQuiet, type Whom } from "../support/terraform-chaos.ts";
 
-/** The points that `npm test` takes: what comes first, and the operation after it before which it ends. */
+/** The points of `npm test`: an operation, and the later operation before which the run is killed. */
 const SAMPLE: Readonly<Record<Whom, readonly (readonly [RegExp, RegExp])[]>> = {
   both: [
     [/sends POST .*services/, /reads/], // the order is made, its answer is not read
@@ -22,11 +21,11 @@ const SAMPLE: Readonly<Record<Whom, readonly (readonly [RegExp, RegExp])[]>> = {
   terraform: [[/sends POST .*password/, /answers Apply/]],
 };
 
-/** The operations of a run that match the sample of it. */
+/** Returns the operations of a run that match its sample. */
 function sampled(operations: readonly DoomPoint[], whom: keyof typeof SAMPLE): DoomPoint[] {
   return SAMPLE[whom].map(([first, then]) => {
     const from = operations.findIndex(({ label }) => first.test(label));
-    // Service and webhook are made side by side: what usually comes later may have come earlier.
+    // Terraform creates the service and the webhook in parallel, so the later operation may also come first.
     const matches = ({ label }: DoomPoint) => then.test(label);
     const found = operations.slice(from + 1).find(matches) ?? operations.find(matches);
     if (found === undefined) throw new Error(`no ${then} in ${operations.map(({ label }) => label).join(", ")}`);
@@ -34,7 +33,7 @@ function sampled(operations: readonly DoomPoint[], whom: keyof typeof SAMPLE): D
   });
 }
 
-/** A lost webhook is waited for as long as lists may lag, a minute: time passes twelve times as fast. */
+/** The next run waits for a lost webhook as long as lists may lag: one minute. Time passes 12 times as fast. */
 const RATE = 12;
 
 const BOX = "hosting_service.box";
@@ -52,7 +51,7 @@ resource "hosting_webhook" "billing" {
 }
 `;
 
-/** The account and the state are as one apply would have left them. */
+/** Fails unless the account and the state equal the result of one undisturbed apply. */
 async function expectSettled(terraform: Terraform): Promise<void> {
   const { control } = terraform;
   const orders = control.list("services").filter(({ plan_id, customer_id }) => plan_id === 31 && customer_id === 1);
@@ -69,14 +68,14 @@ async function expectSettled(terraform: Terraform): Promise<void> {
   await terraform.expectNoChanges();
 }
 
-/** What Terraform has recorded is not kept beside it once the provider has ended. */
+/** Fails if the provider still stores a secret that Terraform has recorded. */
 function expectForgotten(terraform: Terraform): void {
   const [hook] = terraform.control.list("webhooks");
   expect(noted(terraform, hook?.secret ?? "none")).toBe(false);
 }
 
 describeWith(TERRAFORM)("an apply that is killed", { timeout: 3_600_000 }, () => {
-  /** Those of an apply that nothing happens to: the same in each. */
+  /** The operations of an undisturbed apply. Every undisturbed apply has the same operations. */
   let whole: DoomPoint[] | undefined;
 
   it.each(["both", "terraform"] as const)("(%s) at any point orders once, and loses nothing", async (whom) => {
@@ -88,7 +87,8 @@ describeWith(TERRAFORM)("an apply that is killed", { timeout: 3_600_000 }, () =>
       expectForgotten(terraform);
     }
     const operations = whole;
-    // In full, each command has processes of its own; the sample has one for those that recover, and one for the check.
+    // In the long form, each command has its own processes. The sample shares one process between the recoveries, and
+    // one between the checks.
     const after = (work: () => Promise<unknown>) => (LONG ? work() : terraform.served(work));
     const points = LONG ? operations : sampled(operations, whom);
     const failures: string[] = [];
@@ -97,7 +97,7 @@ describeWith(TERRAFORM)("an apply that is killed", { timeout: 3_600_000 }, () =>
       try {
         const ended = await killedApply(terraform, point, whom);
         if (ended.code === "SIGKILL") killed += 1;
-        // In full, a lost webhook is waited for.
+        // In the long form, the recovery waits for the list lag.
         if (!LONG) terraform.believeLists();
         await after(() => untilQuiet(terraform, BOX));
         await after(() => expectSettled(terraform));

@@ -1,4 +1,4 @@
-/** The commands of Terraform that people use, with the provider installed as they have it. */
+/** Terraform's everyday commands, with the provider installed as for users. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -86,7 +86,7 @@ describeWith(TERRAFORM)("commands of Terraform", { timeout: 60_000 }, () => {
     expect(await terraform.well("show", "-no-color")).toContain("hosting_webhook.hook");
     expect((await terraform.well("state", "list")).trim().split("\n")).toEqual([SITE, HOOK]);
 
-    // Without a look at the account nothing is asked of it.
+    // Without a refresh, the provider sends no request.
     terraform.sent();
     await terraform.expectNoChanges("-refresh=false");
     expect(terraform.sent()).toEqual([]);
@@ -101,7 +101,7 @@ describeWith(TERRAFORM)("commands of Terraform", { timeout: 60_000 }, () => {
     expect(terraform.attributes(SITE)).toMatchObject({ status: "active" });
     expect(terraform.changesSent()).toEqual([]);
 
-    // A plan that was made before something else changed is refused by Terraform itself.
+    // Terraform itself refuses a plan that is older than the state.
     await terraform.write(BOTH.replace("invoice.paid", "invoice.created"));
     await terraform.planned();
     await terraform.applied();
@@ -183,7 +183,7 @@ run "mocked" {
     );
     const said = await terraform.well("test", "-no-color");
     expect(said).toContain("3 passed, 0 failed");
-    // What the test ordered was suspended at its end, as its deletion_policy says.
+    // `terraform test` ended with a suspension of its service, as the deletion_policy declares.
     const ordered = terraform.control.list("services").filter(({ customer_id }) => customer_id === 1);
     expect(ordered).toMatchObject([{ domain: "tested.example", status: "suspended" }]);
     expect(terraform.control.list("grants")).toEqual([]);

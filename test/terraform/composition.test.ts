@@ -1,10 +1,10 @@
-/** What Terraform puts together: values known late, modules, instances, several accounts, blocks that move. */
+/** Compositions in Terraform: values known after apply, modules, instances, several accounts, moved blocks. */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform } from "../support/terraform.ts";
 
-/** A client: a site, who may work on it, and the events about it. */
+/** A client: a site, its grants, and a webhook for its events. */
 const CLIENT_MODULE = `
 terraform {
   required_providers {

@@ -1,4 +1,4 @@
-/** Every data source through the real Terraform: what it shows, what it costs, how it fails. */
+/** Every data source through the real Terraform: its values, its requests, and its errors. */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -87,7 +87,7 @@ describeWith(TERRAFORM)("data sources in Terraform", { timeout: 60_000 }, () => 
     });
     expect(terraform.changesSent()).toEqual([]);
     expect(terraform.filesHolding(secret)).toEqual([]);
-    // One listing serves all that read from it.
+    // All data sources share one listing.
     terraform.sent();
     await terraform.expectNoChanges();
     const listings = terraform.sent().filter((line) => line.startsWith("GET /services") && !line.includes("grants"));

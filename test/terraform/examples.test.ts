@@ -1,4 +1,4 @@
-/** The examples in HCL, and the HCL of the pages: formatted, valid, and doing what they are there to show. */
+/** The examples in HCL, and the HCL of the pages: formatted, valid, and with the documented effect. */
 import { globSync, readFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import path from "node:path";
@@ -13,11 +13,11 @@ const AGENCY = path.join(EXAMPLES, "terraform-agency");
 const REQUIRED =
   'terraform {\n  required_providers {\n    hosting = {\n      source = "hostform/hosting"\n    }\n  }\n}\n';
 
-/** Pages whose HCL is that of the examples. */
+/** True for pages whose HCL is generated from the examples. */
 const isGenerated = ({ file }: Page) =>
   /^docs\/(?:index\.md|(?:resources|data-sources|ephemeral-resources|functions)\/)/.test(file);
 
-/** The HCL of the pages that people write: a name made of page and line -> text. */
+/** HCL of the hand-written pages, each with a name from its page and line. */
 const blocks = pages()
   .filter((page) => !isGenerated(page))
   .flatMap(({ file, blocks: all }) =>
@@ -29,13 +29,13 @@ const blocks = pages()
 const read = (file: string) => readFileSync(path.join(EXAMPLES, file), "utf8");
 const isRoot = (text: string) => /^(?:import|removed) \{/m.test(text);
 
-/** A call of the module; its variables get no value. */
+/** Returns a module call whose variables are null. */
 function module(name: string, text: string): string {
   const variables = [...text.matchAll(/^variable "(\w+)"/gm)].map(([, variable]) => `  ${variable} = null\n`);
   return `module "${name}" {\n  source = "./${name}"\n${variables.join("")}}\n`;
 }
 
-/** Writes each text as its own module, with the provider that it needs, and a root that has them all. */
+/** Writes each text as its own module with its provider, and a root module that calls all of them. */
 async function writeModules(
   terraform: Terraform,
   texts: readonly (readonly [name: string, text: string])[],
@@ -72,7 +72,7 @@ describeWith(TERRAFORM)("HCL", { timeout: 90_000 }, () => {
 
 const TYPES = globSync("resources/*", { cwd: EXAMPLES }).map((folder) => path.basename(folder));
 
-/** The imports that the examples show: address and id, by command and by block. */
+/** Returns the imports in the examples: address and id, by command and by block. */
 function importsOf(type: string): { address: string; id: string; block: boolean }[] {
   const commands = [...read(`resources/${type}/import.sh`).matchAll(/^terraform import (?:'(.+?)'|(\S+)) (\S+)$/gm)];
   const block = /to = (\S+)\n\s*id = "(.+)"/.exec(read(`resources/${type}/import-by-string-id.tf`));
@@ -82,7 +82,7 @@ function importsOf(type: string): { address: string; id: string; block: boolean 
   ];
 }
 
-/** The id that an example would have here, in the form that it has there: `1003`, `1003/301`, `1003/dev@acme.example`. */
+/** Returns the id of an object in the form of an example: `1003`, `1003/301`, `1003/dev@acme.example`. */
 function idHere(terraform: Terraform, address: string, shown: string): string {
   const { id, service_id } = terraform.attributes(address);
   if (/^\d+$/.test(shown)) return String(id);
@@ -106,7 +106,7 @@ describeWith(TERRAFORM)("the examples of the provider's pages", { timeout: 120_0
 
     const commands = shown.filter(({ block }) => !block);
     await terraform.well("state", "rm", ...commands.map(({ address }) => address));
-    // A plan shows that no object that left the state is at another address.
+    // A plan proves to the provider that no other address has the object.
     await terraform.plan();
     for (const { address, id } of commands) await terraform.well("import", "-input=false", address, id);
     await terraform.applied();
@@ -125,7 +125,7 @@ describeWith(TERRAFORM)("the examples of the provider's pages", { timeout: 120_0
   });
 });
 
-/** The other examples, each as a module, in an account that has what those of the resources made. */
+/** Applies the other examples, each as a module, in an account with the objects of the resource examples. */
 async function looksUp(terraform: Terraform): Promise<void> {
   const files = globSync("{data-sources,ephemeral-resources,functions}/*/*.tf", { cwd: EXAMPLES });
   expect(files.length).toBeGreaterThan(12);

@@ -1,6 +1,6 @@
 /**
- * Random expressions, as Terraform evaluates them and as hostform does: the same, or hostform says that it does not support
- * it. A part of `npm run test:long`.
+ * Random expressions, evaluated by Terraform and by hostform: both results are equal, or hostform reports the
+ * expression as unsupported. Part of `npm run test:long`.
  */
 import { describe, expect, it } from "vitest";
 import fc from "../support/fc.ts";

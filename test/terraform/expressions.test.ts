@@ -1,7 +1,7 @@
 /**
- * Terraform's expressions, as the real Terraform evaluates them and as hostform does: the same values, types, unknown parts
- * and marks of secrets. What Terraform said last is recorded, so that it is held against hostform where there is no
- * Terraform, too; `UPDATE_GOLDEN=1 vitest run test/terraform/expressions.test.ts` records it again.
+ * Terraform's expressions, evaluated by the real Terraform and by hostform: equal values, types, unknown parts and
+ * marks of secrets. A file records Terraform's latest answers, so the comparison also runs without Terraform.
+ * `UPDATE_GOLDEN=1 vitest run test/terraform/expressions.test.ts` records the answers again.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -20,7 +20,9 @@ const wrapped = (expressions: readonly string[]) => expressions.map((expression)
 const GROUPS = Object.entries(EXPRESSIONS).map(([name, group]) => [name, wrapped(group)] as const);
 const ALL = [...GROUPS.flatMap(([, group]) => group), ...TEMPLATES];
 
-/** One line for each string: itself, its value in the plan, what is secret, its value after the apply, and its type. */
+/**
+ * One line for each string: the string, its planned value, its secret parts, its value after the apply, and its type.
+ */
 type Line = readonly [text: string, planned: string, secret: Json, value: string, type: string];
 
 async function readRecorded(): Promise<ReadonlyMap<string, Answer>> {

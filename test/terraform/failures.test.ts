@@ -1,4 +1,4 @@
-/** What can be wrong in the environment: exit code 1, a diagnostic at its place, no crash, nothing tainted. */
+/** Failures of the environment: exit code 1, a diagnostic at the right position, no crash, no tainted instance. */
 import { createServer } from "node:net";
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
@@ -22,7 +22,7 @@ resource "hosting_grant" "dev" {
 }
 `;
 
-/** An address at which nobody listens. */
+/** Returns a URL with no listener. */
 function nobody(): Promise<string> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
@@ -53,7 +53,7 @@ describeWith(TERRAFORM)("failures in Terraform", { timeout: 60_000 }, () => {
     expect(forbidden.code, forbidden.text).toBe(1);
     expect(forbidden.errors).toMatchObject([{ address: SITE }]);
     expect(`${forbidden.errors[0]?.summary} ${forbidden.errors[0]?.detail}`).toMatch(/technical/);
-    // Nothing was ordered, so nothing is in the state, and with the right token it is ordered once.
+    // Nothing was ordered, so the state is empty. With the right token, the service is ordered once.
     expect(terraform.state().size).toBe(0);
     terraform.env.HOSTING_TOKEN = token;
     await terraform.applied();
@@ -68,7 +68,7 @@ describeWith(TERRAFORM)("failures in Terraform", { timeout: 60_000 }, () => {
     terraform.env.HOSTING_BASE_URL = await nobody();
     const down = await terraform.refused();
     expect(down.errors[0]?.summary, down.text).toMatch(/reach/);
-    // The state keeps what it had.
+    // The state keeps its resources.
     expect([...terraform.state().keys()].sort()).toEqual(["hosting_grant.dev", SITE]);
 
     terraform.env.HOSTING_BASE_URL = there;

@@ -23,7 +23,7 @@ resource "hosting_grant" "team" {
 `;
 const BOTH = '{ "dev@acme.example" = "manage", "boss@acme.example" = "view" }';
 
-/** Who may do what, by the host. */
+/** Returns the permission of each e-mail address at the host. */
 const granted = ({ control }: Terraform) =>
   Object.fromEntries(control.list("grants").map(({ email, permission }) => [email, permission]));
 
@@ -192,7 +192,7 @@ describeWith(TERRAFORM)("grants in Terraform", { timeout: 60_000 }, () => {
     expect(terraform.control.list("grants")).toHaveLength(1);
 
     terraform.believeLists();
-    // Years later: first the host still lists it, then it does not.
+    // Years later: the host first still lists the expired grant, then removes it.
     await terraform.write(until("2020-01-31T00:00:00Z"));
     await terraform.change("terraform.tfstate", (text) => text.replaceAll("2098-", "2020-"));
     const [{ id } = { id: 0 }] = terraform.control.list("grants");
@@ -251,7 +251,7 @@ resource "hosting_webhook" "ops" {
       },
     ]);
 
-    // It would have to prove the absence of a new grant.
+    // The run would have to prove that the new grant is absent.
     await terraform.write(by("VIEW", all.replace('"boss@acme.example" = "view"', '"new@acme.example" = "view"')));
     expect((await terraform.refused()).errors).toMatchObject([
       {

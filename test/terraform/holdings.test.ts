@@ -1,4 +1,4 @@
-/** Two addresses of one state, or of two, and one object: what the real Terraform lets the provider see of that. */
+/** One object at two addresses of one state, or in two states, as the real Terraform presents them to the provider. */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -25,7 +25,7 @@ ${more}
 }
 `;
 
-/** Half as fast as the real time, in which Terraform makes the calls that the provider waits for. */
+/** Runs the provider's clock at half speed, because the provider waits for calls that Terraform makes in real time. */
 const SLOW: TerraformOptions = { rate: 0.5 };
 
 async function start(text: string, options: TerraformOptions = {}): Promise<Terraform> {
@@ -39,7 +39,7 @@ async function start(text: string, options: TerraformOptions = {}): Promise<Terr
 
 const FRESH = [false, true];
 
-/** The next command runs on a fresh CI runner. */
+/** Lets the next command run on a fresh CI runner. */
 async function freshen(terraform: Terraform, isFresh: boolean): Promise<void> {
   if (isFresh) await terraform.remove("home/hostform");
 }
@@ -77,7 +77,7 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
     const id = String(terraform.attributes("hosting_service.one").id);
     const what = `service ${id} (one.example)`;
     const command = ["import", "-no-color", "-input=false", "hosting_service.two", id];
-    // An import shows the provider no address that left the configuration.
+    // During an import, the provider cannot see addresses that left the configuration.
     await terraform.write(service("two", "one.example", '  reference = "two"'));
     for (const _ of FRESH)
       expect((await terraform.run(...command)).text).toContain(
@@ -160,7 +160,7 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
     const copied = readFileSync(state, "utf8");
     await terraform.applied();
     const { id } = terraform.attributes("hosting_webhook.a");
-    // This refresh shows that the state has the object.
+    // This refresh proves to the provider that the state has the object.
     await terraform.expectNoChanges();
 
     writeFileSync(state, copied);
@@ -182,7 +182,7 @@ resource "hosting_client_account" "c" {
   it("a webhook that an apply left without an address is named by plan and resolve until it is taken over", async () => {
     const terraform = await start(webhook("old", "a") + webhook("other", "b"));
     const { id, secret } = terraform.attributes("hosting_webhook.old");
-    // The provider cannot see that what another provider makes fails.
+    // The provider cannot see that another provider's resource fails.
     const fails = `
 resource "terraform_data" "fails" {
   provisioner "local-exec" {

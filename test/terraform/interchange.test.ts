@@ -1,4 +1,4 @@
-/** One state for both: what `hostform apply` recorded Terraform takes as its own, and the other way round. */
+/** One state for hostform and Terraform: each continues from the resources that the other recorded. */
 import { copyFile, readFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -25,7 +25,7 @@ async function hostform(terraform: Terraform, ...args: string[]) {
 const copy = (terraform: Terraform, from: string, to: string) =>
   copyFile(path.join(terraform.dir, from), path.join(terraform.dir, to));
 
-/** The state moves: its former file is no longer used, and removed. */
+/** Moves the state: the former file no longer exists. */
 const move = (terraform: Terraform, from: string, to: string) =>
   rename(path.join(terraform.dir, from), path.join(terraform.dir, to));
 
@@ -57,7 +57,9 @@ output "signing" {
 const outputsIn = async (terraform: Terraform, file: string) =>
   JSON.parse(await readFile(path.join(terraform.dir, file), "utf8")).outputs;
 
-/** Attributes by address: without nulls, as one front has attributes that the other has not, and sets in order. */
+/**
+ * Attributes by address, with sorted sets. Nulls are dropped, because each front has attributes that the other lacks.
+ */
 function contents(terraform: Terraform, file: string) {
   const normal = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(normal).sort();
@@ -100,7 +102,7 @@ describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_00
     await hostform(terraform, "apply", "--auto-approve");
     expect(terraform.changesSent()).toEqual([]);
 
-    // What is changed there is Terraform's again, without a diff.
+    // Terraform accepts a change by hostform without a diff.
     const { www, ...services } = YAML.services;
     await terraform.write(
       JSON.stringify({ ...YAML, services: { ...services, www: { ...www, suspended: false } } }),
@@ -145,7 +147,7 @@ describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_00
     await hostform(terraform, "apply", "--auto-approve");
     await move(terraform, OURS, THEIRS);
     await terraform.expectNoChanges();
-    // A name that is given later is a matter of the state alone.
+    // A reference that is added later changes only the state.
     await terraform.write(hcl.replace("plan_id", 'reference = "box"\n  plan_id'));
     terraform.sent();
     await terraform.applied();

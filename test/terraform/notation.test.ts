@@ -1,4 +1,7 @@
-/** The same thing written in other ways, by people and by hosts: never a change, never a complaint of Terraform's. */
+/**
+ * Equal values in different notations, in configurations and responses: no planned change, and no complaint from
+ * Terraform.
+ */
 import { expect, it } from "vitest";
 import type { SandboxOptions } from "../../src/sandbox/index.ts";
 import { describeWith } from "../support/needing.ts";
@@ -6,7 +9,7 @@ import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform } from "../support/terraform.ts";
 import { ADDRESSES, HCL } from "../support/terraform-all-kinds.ts";
 
-/** Ways in which a host may fill what the specification leaves open. */
+/** A host's choices where the specification leaves a gap. */
 const PROFILE: NonNullable<SandboxOptions["profile"]> = {
   status: "upper_snake",
   ids: "string",
@@ -121,7 +124,8 @@ resource "hosting_migration_request" "move" {
     const blocks = Object.entries(imports).map(([to, id]) => `import {\n  to = ${to}\n  id = "${id}"\n}\n`);
     await terraform.write(blocks.join(""), "imports.tf");
     terraform.sent();
-    // The API gives the name of its plan alone (§2); the list of plans has that once, and the number is written.
+    // The API returns only the name of its hosting plan (§2). The list of plans has that name once, so Terraform writes
+    // the plan's number.
     const generated = await terraform.plan("-generate-config-out=generated.tf");
     expect(generated.errors).toEqual([]);
     await terraform.change("generated.tf", (text) => text.replace(/plan_id( +)= 11/, "plan_id$1= 12"));
@@ -148,7 +152,7 @@ resource "hosting_migration_request" "move" {
     const generated = await terraform.plan("-generate-config-out=generated.tf");
     expect(generated.errors).toEqual([]);
     await terraform.change("generated.tf", (text) => {
-      // Terraform writes every attribute that can be set.
+      // Terraform writes every configurable attribute.
       expect(text.match(/^ *suspended .*$/gm)).toEqual(Array(2).fill("  suspended         = null"));
       return text.replace(/^ *\w+ += null.*\n/gm, "");
     });

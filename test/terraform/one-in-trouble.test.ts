@@ -1,4 +1,4 @@
-/** Trouble with one object ends no plan of Terraform's: a client takes over a site, or the API fails for one site. */
+/** One object in trouble does not fail Terraform's plan: a client takes over a site, or the API fails for one site. */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -60,7 +60,7 @@ describeWith(TERRAFORM)("one object in trouble in Terraform", { timeout: 60_000 
     ["one service", (id: number) => `/services/${id}`],
   ])("an answer that cannot be used for %s is a warning", async (_, path) => {
     const { terraform, id } = await applied();
-    // The list lacks the service, so that the provider asks for it.
+    // The list lacks the service, so the provider requests the service itself.
     terraform.control.addFault({ method: "GET", path: path(id), phase: "before", status: 500, times: 99 });
     if (!path(id).endsWith("grants")) {
       const rows = terraform.control.list("services").filter((one) => one.id !== id && /^b\./.test(one.domain ?? ""));

@@ -1,4 +1,7 @@
-/** A state that hostform and the real Terraform use in turn is one place, and a state that moved to Terraform is no second one. */
+/**
+ * If hostform and the real Terraform use one state in turn, the store counts one state. A state that moved to
+ * Terraform also counts once.
+ */
 import { copyFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -25,7 +28,7 @@ const HCL = `resource "hosting_webhook" "a" {
 }
 `;
 
-/** The marks of the states that the store knows, with the number of objects that each holds. */
+/** Returns the number of objects in each state that the store knows. */
 async function places({ env }: Terraform): Promise<number[]> {
   const reached = { baseUrl: env.HOSTING_BASE_URL ?? "", token: env.HOSTING_TOKEN ?? "" };
   const store = openStore({ ...reached, env, clock: systemClock });
@@ -72,7 +75,7 @@ describeWith(TERRAFORM)("a YAML project and Terraform", { timeout: 60_000 }, () 
   const YAML = { project: "both", webhooks: { a: HOOK } };
 
   async function start(): Promise<Terraform> {
-    // hostform and the provider have one time, the real one: the later use of a state counts.
+    // hostform and the provider both use the real time, so the later use of a state wins.
     const terraform = await startTerraform({ install: "running", rate: 1 });
     await terraform.write(JSON.stringify(YAML), "hosting.yaml");
     await terraform.write(HCL);

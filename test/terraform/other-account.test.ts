@@ -1,4 +1,7 @@
-/** The identity of the account in Terraform: each instance carries its address and anchors, and a Read of another account refuses. */
+/**
+ * The identity of the account in Terraform: each instance carries its address and anchors, and a Read in another
+ * account refuses.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -33,7 +36,7 @@ resource "hosting_webhook" "chat" {
 
 const stateOf = ({ dir }: Terraform) => path.join(dir, "terraform.tfstate");
 
-/** Applied, and refreshed once, so that each instance has seen the lists. */
+/** Applies and refreshes once, so that each instance knows the lists. */
 async function applied(): Promise<Terraform> {
   const terraform = await startTerraform({ install: "running" });
   await terraform.write(CONFIG);
@@ -50,7 +53,7 @@ async function marksOf(terraform: Terraform) {
   );
 }
 
-/** A host that knows nothing of the state. */
+/** A host that has none of the state's objects. */
 async function elsewhere(from: Terraform): Promise<Terraform> {
   const other = await startTerraform({ install: "running" });
   await other.write(CONFIG);

@@ -1,4 +1,4 @@
-/** A host that writes values in a form of its own, through the real Terraform. */
+/** A host that writes values in its own form, through the real Terraform. */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";

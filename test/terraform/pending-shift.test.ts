@@ -1,6 +1,6 @@
 /**
- * Pending creates of a list that shifts, with the real Terraform: access that nobody declares any more is revoked, the rest is kept.
- * `npm test` takes some of the cases, `npm run test:long pending` all of them.
+ * Pending creates of a list that shifts, with the real Terraform: the provider revokes undeclared access and keeps the
+ * rest. `npm test` takes some of the cases, `npm run test:long pending` all of them.
  */
 import { expect, it } from "vitest";
 import type { OpenCollection } from "../../src/sandbox/index.ts";
@@ -62,10 +62,10 @@ const held = ({ control }: Terraform, { collection, key }: Sample) =>
     .filter((text) => /shift/i.test(text))
     .sort();
 
-/** Objects of each list, in the end. */
+/** Number of objects in each list at the end. */
 const ALL = 3;
 
-/** Creates are carried out, no answer arrives, and no list shows their objects. */
+/** Applies: the host carries out the creates, but no response arrives, and the lists fail. */
 async function loseAnswers(terraform: Terraform, { path }: Sample): Promise<void> {
   terraform.control.addFault({ method: "POST", path, phase: "after", status: 503, delayMs: 1, times: 99 });
   const failed = await terraform.apply();
@@ -75,13 +75,13 @@ async function loseAnswers(terraform: Terraform, { path }: Sample): Promise<void
   terraform.control.advanceClock({ minutes: 15 });
 }
 
-/** @param rate of the time, where the order of Terraform's calls counts. */
+/** @param rate speed of the clock, for tests that depend on the order of Terraform's calls. */
 async function start(sample: Sample, text: string, rate?: number): Promise<Terraform> {
   const carriedOut = Promise.withResolvers<void>();
   const terraform: Terraform = await startTerraform({
     install: "running",
     ...(rate !== undefined && { rate }),
-    // A lost answer is delayed until the last create is carried out: from then on no list is shown.
+    // Each lost response is delayed until the last create is carried out. From then on, every list fails.
     sandbox: {
       sleep: async () => {
         if (held(terraform, sample).length === ALL) {

@@ -1,7 +1,7 @@
 /**
- * Creates without a known outcome, with the real Terraform: the apply that does not know ends with an error and a tainted
- * instance, and the next apply settles the create, on the same machine or on a fresh one that has the state alone. `npm test` takes another kind for each
- * course, `npm run test:long pending` each kind for each.
+ * Creates without a known outcome, with the real Terraform: the apply ends with an error and a tainted instance. The
+ * next apply settles the create, on the same machine or on a fresh machine that has only the state. `npm test` pairs
+ * each case with one kind, `npm run test:long pending` with every kind.
  */
 import { rm, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
@@ -15,7 +15,7 @@ import { startTerraform, type Terraform, type TerraformOptions } from "../suppor
 interface Sample {
   readonly type: string;
   readonly collection: OpenCollection;
-  /** The path of the create, as a fault has it. */
+  /** The path of the create, as a fault uses it. */
   readonly path: string;
   readonly body: string;
   /** Returns true if an object belongs to the sample. */
@@ -75,7 +75,7 @@ const begin = async (sample: Sample, keys: readonly string[], options: Terraform
   return terraform;
 };
 
-/** The instances with their status and whether they have an id. */
+/** Returns each instance's status, and whether its id is a placeholder. */
 const statusOf = (terraform: Terraform) =>
   [...terraform.state().values()].map(({ status, attributes: { id } }) => [status, id === PENDING_CREATE]).sort();
 
@@ -89,7 +89,7 @@ async function expectAll(terraform: Terraform, sample: Sample, count: number): P
   await terraform.expectNoChanges();
 }
 
-/** Another machine with the same folder: the state is all that it has. */
+/** Simulates another machine with the same folder: only the state remains. */
 const loseStore = (terraform: Terraform) => rm(terraform.stateHome, { recursive: true, force: true });
 
 describeWith(TERRAFORM)("a create without a known outcome", { timeout: 120_000 }, () => {
@@ -98,7 +98,7 @@ describeWith(TERRAFORM)("a create without a known outcome", { timeout: 120_000 }
     async (sample) => {
       let strike = () => undefined as unknown;
       const terraform = await begin(sample, ["one", "two"], { sandbox: { sleep: async () => void strike() } });
-      // The object is created, its answer is lost, and the API is away for a while.
+      // The object is created, its response is lost, and the API is unreachable for the next 30 requests.
       const away = { path: "/*", phase: "before", drop: true, times: 30 } as const;
       strike = () => terraform.control.addFault(away);
       terraform.control.addFault({ method: "POST", path: sample.path, phase: "after", drop: true, delayMs: 1, nth: 2 });
@@ -146,7 +146,7 @@ describeWith(TERRAFORM)("a create without a known outcome", { timeout: 120_000 }
     expect(refused.code).toBe(1);
     expect(refused.text).toContain("terraform untaint ADDRESS");
     await terraform.well("untaint", "-no-color", `${sample.type}.many["one"]`);
-    // It fails again: the plan is never empty, and each apply is an error.
+    // The create fails again: the plan is never empty, and each apply ends with an error.
     expect((await terraform.planned()).changes).toMatchObject({ [`${sample.type}.many["one"]`]: "update" });
     expect((await terraform.apply()).code).toBe(1);
     expect((await terraform.planned()).code).toBe(2);
@@ -194,7 +194,7 @@ describeWith(TERRAFORM)("a registration without a known outcome", { timeout: 120
     expect((await terraform.planned()).changes).toEqual({ "hosting_domain.a": "update" });
     expect((await terraform.apply()).code).toBe(1);
     expect(terraform.control.requests().filter(({ method }) => method === "POST").length).toBe(1);
-    // The user looks in the dashboard.
+    // The user checks the dashboard.
     await terraform.well("state", "rm", "hosting_domain.a");
     await terraform.well("import", "-no-color", "-input=false", "hosting_domain.a", "pending.example");
     await terraform.applied();
@@ -228,7 +228,7 @@ describeWith(TERRAFORM)("a store that cannot be written", { timeout: 120_000 }, 
     if (sample === undefined) throw new Error("no sample");
     const terraform = await begin(sample, ["one"], { env: { HOSTFORM_LEDGER: undefined } });
     await terraform.applied();
-    // A file stands where the folder should be.
+    // A file has the path of the state folder.
     await loseStore(terraform);
     await writeFile(terraform.stateHome, "");
     await terraform.write(block(sample, ["one", "two"]));

@@ -1,4 +1,6 @@
-/** `plan --json` beside `terraform show -json` for the same stack: the same keys, forms, expressions, variables and checks. */
+/**
+ * `plan --json` and `terraform show -json` for the same stack: equal keys, forms, expressions, variables and checks.
+ */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -37,7 +39,7 @@ const STACK = {
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** The form of a value: keys and types, without the values. */
+/** Returns the form of a value: its keys and types, without its content. */
 function formOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(formOf);
   if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
@@ -46,7 +48,7 @@ function formOf(value: unknown): unknown {
 
 const keysOf = (value: unknown) => Object.keys(value as Document).sort();
 
-/** Changes by address, without what only the provider has, or only the host decides. */
+/** Changes by address, without values that only the provider has or only the host decides. */
 const changesOf = (plan: Document) =>
   Object.fromEntries(
     (plan.resource_changes as { address: string; action_reason?: string; change: Record<string, Document> }[]).map(
@@ -69,7 +71,8 @@ const blocksOf = (plan: Document) => {
   const { root_module } = plan.configuration as { root_module: { resources: Blocks } };
   const all = root_module.resources.map((block) => [
     block.address,
-    // Variables and keys are evaluated here, and the text of a repetition is not shown. References to resources are the same.
+    // hostform evaluates variables and keys, and omits the expression of a repetition. References to resources are
+    // equal.
     Object.fromEntries(
       Object.entries(block).map(([key, value]) => {
         if (key === "expressions")
@@ -102,11 +105,11 @@ describeWith(TERRAFORM)("the plan of a stack as JSON", { timeout: 60_000 }, () =
     };
     const first = await both();
     const { hostform: _, prior_state: __, ...known } = first.ours;
-    // Terraform leaves out the state of a first plan. It lists attributes that values depend on; these are its own.
+    // Terraform omits the prior state in a first plan. `relevant_attributes` exists only in Terraform's plans.
     expect(keysOf(known)).toEqual(keysOf(first.theirs).filter((key) => key !== "relevant_attributes"));
     expect(first.ours.checks).toEqual(first.theirs.checks);
     expect(JSON.stringify(first.ours)).not.toContain("hush-hush");
-    // Terraform shows the value of a sensitive variable.
+    // Terraform prints the value of a sensitive variable.
     expect(first.theirs.variables).toEqual({ plan: { value: 11 }, key: { value: "hush-hush" } });
     expect(first.ours.variables).toEqual({ plan: { value: 11 }, key: { value: null } });
     expect(blocksOf(first.ours)).toEqual(blocksOf(first.theirs));

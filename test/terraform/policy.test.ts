@@ -1,4 +1,4 @@
-/** The policy of the runner in Terraform: one resource after the other, in the plan and in the apply of a plan. */
+/** The runner's policy in Terraform checks one resource after the other, in the plan and in the apply of a plan. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -46,7 +46,7 @@ describeWith(TERRAFORM)("a policy in Terraform", { timeout: 60_000 }, () => {
     expect(errors[0]?.detail).toContain("Rule: webhook_hosts in policy.yaml");
     await terraform.write(hook("https://hooks.acme.example/in"));
     await terraform.applied();
-    // Another URL is a replacement, which is no removal.
+    // Another URL needs a replacement, which does not count as a removal.
     rule(terraform, "webhook_hosts: ['*.acme.example']\nremovable_kinds: []");
     await terraform.write(hook("https://other.acme.example/in"));
     await terraform.applied();

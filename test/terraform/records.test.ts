@@ -1,4 +1,7 @@
-/** Client accounts, migration requests and domains through the real Terraform: made once, never changed, forgotten. */
+/**
+ * Client accounts, migration requests and domains through the real Terraform: created once, never changed, forgotten
+ * on destroy.
+ */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -10,7 +13,10 @@ async function start(text: string): Promise<Terraform> {
   return terraform;
 }
 
-/** Refused as long as it is `prevent`, and forgotten with `forget`, without a request. */
+/**
+ * Destroy is refused while deletion_policy is `prevent`. With `forget`, destroy removes the state entry and sends no
+ * request.
+ */
 async function expectLettingGo(
   terraform: Terraform,
   address: string,
@@ -27,14 +33,14 @@ async function expectLettingGo(
   expect(terraform.state().size).toBe(0);
 }
 
-/** Adopted by command and by block: nothing is sent, and then there is nothing to do. */
+/** Imports the object by command and by block. Fails unless no change is sent and the next plan is empty. */
 async function expectImport(terraform: Terraform, address: string, id: string): Promise<void> {
   terraform.sent();
   await terraform.well("import", "-no-color", "-input=false", address, id);
   await terraform.applied();
   await terraform.expectNoChanges();
   await terraform.well("state", "rm", address);
-  // An import alone cannot show that no other address has the object.
+  // A plan proves to the provider that no other address has the object.
   await terraform.plan();
   await terraform.write(`import {\n  to = ${address}\n  id = "${id}"\n}\n`, "import.tf");
   const applied = await terraform.applied();
@@ -150,7 +156,7 @@ ${request("order_id = hosting_service.www.id", "terraform_data.answers.output")}
     const { id } = terraform.control.create("migration_requests", { domain: "www.acme.example", source: "cpanel" });
     expect((await terraform.refused()).errors).toMatchObject([{ address: MOVE }]);
     await expectImport(terraform, MOVE, String(id));
-    // What the API does not show is taken from the configuration.
+    // The configuration supplies the attributes that the API does not return.
     expect(terraform.attributes(MOVE)).toMatchObject({ questions: { source: "cpanel", mailboxes: "3" } });
     terraform.control.remove("migration_requests", id);
     expect((await terraform.planned()).changes).toEqual({ [MOVE]: "create" });

@@ -1,4 +1,7 @@
-/** `hostform resolve` in a folder in which the real Terraform runs: the state has what the user decides, and the next apply obeys. */
+/**
+ * `hostform resolve` in a folder of the real Terraform: the state records the user's decision, and the next apply
+ * follows it.
+ */
 import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -12,7 +15,6 @@ interface Subject {
   readonly type: string;
   readonly list: "grants" | "services" | "domains";
   readonly path: string;
-  /** Declares each name. */
   declared(...names: string[]): string;
   /** The attribute that distinguishes the objects of the account. */
   readonly key: "email" | "domain";
@@ -64,10 +66,10 @@ const SUBJECTS: readonly Subject[] = [
 
 interface TwoPending {
   readonly terraform: Terraform;
-  /** Addresses of the two creates: the first one made its object, the second one nothing. */
+  /** Addresses of the two creates: the first create produced an object, the second create none. */
   readonly made: string;
   readonly lost: string;
-  /** Id of the object of `made`, and of the object at another address. */
+  /** Ids of the object of `made`, and of an object at another address. */
   readonly id: string;
   readonly held: string;
 }
@@ -82,7 +84,7 @@ async function twoPending(
   options: TerraformOptions = {},
   prepare?: (terraform: Terraform) => Promise<void>,
 ): Promise<TwoPending> {
-  // From the first create on, nobody can read the list.
+  // From the first create on, each read of the list fails.
   const unreadable = { method: "GET", path: subject.path, phase: "before", status: 503, times: 999 } as const;
   const sleep = async () => void terraform.control.addFault(unreadable);
   const terraform: Terraform = await startTerraform({ install: "running", sandbox: { sleep }, ...options });
@@ -104,7 +106,7 @@ async function twoPending(
   return { terraform, made: `${subject.type}.${made}`, lost: `${subject.type}.${lost}`, id, held };
 }
 
-/** A folder whose state is at a backend. */
+/** Prepares a folder whose state is at a backend. */
 const at =
   ({ type, settings }: BackendUnderTest, more = "") =>
   async (terraform: Terraform): Promise<void> => {
@@ -114,7 +116,7 @@ const at =
     await terraform.init();
   };
 
-/** One object for each declared name, and one request for each create that the user called absent. */
+/** Fails unless each declared name has one object, and each create that the user called absent sent one request. */
 async function expectEnd(terraform: Terraform, subject: Subject, posts: number): Promise<void> {
   await terraform.applied();
   expect(terraform.changesSent().map((line) => line.split(" ")[0])).toEqual(
@@ -267,7 +269,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
       { env: { ...backend.env, HOSTFORM_STATE_TIMEOUT: "1s" } },
       at(backend),
     );
-    // The store has the verdict, and the state does not get it.
+    // The store records the verdict, but the state does not receive it.
     for (const verdict of [
       [made, "--adopt", id],
       [lost, "--absent"],
@@ -277,7 +279,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
       expect(code, text).toBe(1);
       backend.server.fault = () => undefined;
     }
-    // The state has it, and the entry of the store is not removed.
+    // The state has the verdict, but the store keeps its entry.
     if (isWritten) await terraform.well("state", "rm", lost);
     await expectEnd(terraform, subject, 1);
     await backend.close();

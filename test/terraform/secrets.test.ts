@@ -1,4 +1,4 @@
-/** Passwords and sign-on addresses are in no state, plan or log; a token is shown nowhere. */
+/** Passwords and sign-on addresses are in no state, plan or log, and a token appears in no output. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -30,7 +30,7 @@ resource "hosting_service" "site" {
 }
 `;
 
-/** A sign-on address, used as what it never should be but what shows that it arrives: another service's password. */
+/** Uses a sign-on address as another service's password, only to prove that the address arrives. */
 const SIGN_ON = `
 ephemeral "hosting_panel_sso" "site" {
   service_id = hosting_service.site.id
@@ -57,7 +57,7 @@ describeWith(TERRAFORM)("secrets in Terraform", { timeout: 60_000 }, () => {
       { body: { password: PASSWORD } },
       { body: { password: PASSWORD } },
     ]);
-    // A change that fails halfway: the partial state holds none either.
+    // A change fails halfway: the partial state also holds no secret.
     terraform.control.addFault({ method: "POST", path: "/services/:id/suspend", phase: "before", status: 422 });
     const failed = await terraform.apply("-var=password_version=3", "-var=suspended=true");
     expect(failed.code, failed.text).toBe(1);
@@ -106,7 +106,7 @@ describeWith(TERRAFORM)("secrets in Terraform", { timeout: 60_000 }, () => {
     ])
       expect(log.includes(String(secret)), `the log holds ${secret}`).toBe(false);
     expect(readdirSync(terraform.dir).filter((name) => name.startsWith("crash"))).toEqual([]);
-    // Nor does Terraform complain of what the provider answered.
+    // Terraform reports no defect of the provider's responses.
     expect(log).not.toMatch(/produced an (?:invalid|unexpected)|unable to parse|panic/i);
   });
 });

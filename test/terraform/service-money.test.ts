@@ -1,4 +1,7 @@
-/** What costs money, through the real Terraform: nothing is ordered, ordered again or released unless it was declared. */
+/**
+ * Changes that cost money, through the real Terraform: the provider orders, re-orders and releases only declared
+ * services.
+ */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -13,7 +16,7 @@ describeWith(TERRAFORM)("money in Terraform", { timeout: 60_000 }, () => {
     expect(destroyed.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("cannot be removed") }]);
     expect(destroyed.errors[0]?.detail).toMatch(/deletion_policy.*"?forget"?/s);
     expect((await terraform.destroy()).code).toBe(1);
-    // Nor does it help to remove the block: what is recorded counts.
+    // Removing the block does not help: the recorded deletion_policy counts.
     await terraform.write("");
     expect((await terraform.refused()).errors).toHaveLength(1);
 
@@ -49,7 +52,7 @@ describeWith(TERRAFORM)("money in Terraform", { timeout: 60_000 }, () => {
     for (const { detail } of refused.errors) expect(detail).toMatch(/replace_on_change/);
 
     const reordered = (more: string) => site(`replace_on_change = true\n${more}`).replace("= 11", "= 12");
-    // The same name for another order would be answered with the old one.
+    // A second order with the same reference would receive the first order's response.
     await terraform.write(reordered('deletion_policy = "suspend"'));
     expect((await terraform.refused()).errors).toMatchObject([{ detail: expect.stringContaining("reference") }]);
 
@@ -67,7 +70,7 @@ describeWith(TERRAFORM)("money in Terraform", { timeout: 60_000 }, () => {
   });
 
   it("is ordered first with create_before_destroy, and a saved plan of that is refused", async () => {
-    // The new order is allowed in the run of Terraform that planned it: its provider is a process of its own.
+    // The run of Terraform that planned the new order may place it, although the apply uses another provider process.
     const terraform = await startSite('deletion_policy = "suspend"', { install: "override" });
     await terraform.applied();
     const own = 'replace_on_change = true\ndeletion_policy = "suspend"\nreference = "site-2"';
@@ -137,7 +140,7 @@ output "passwords" {
     await terraform.expectNoChanges();
     expect(orders(terraform)).toHaveLength(1);
 
-    // Without a domain its name decides.
+    // The reference identifies a service without a domain.
     const box =
       'resource "hosting_service" "box" {\n  plan_id = 31\n  currency = "USD"\n  reference = "box"\n  deletion_policy = "forget"\n}\n';
     await terraform.write(box);
@@ -159,7 +162,7 @@ output "passwords" {
     await terraform.write(site() + box);
     await terraform.applied();
     const ids = orders(terraform).map(({ id }) => id);
-    // Terraform has not shown yet that it has recorded them: it is taken up as if it had been killed.
+    // The provider does not yet know that Terraform recorded the orders, so it resumes as after a kill.
     terraform.sent();
     await terraform.remove("terraform.tfstate");
     await terraform.applied();
@@ -171,7 +174,8 @@ output "passwords" {
     expect(refused.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("already exists") }]);
     const { id } = orders(terraform).find(({ domain }) => domain !== null) ?? {};
     await terraform.well("import", "-no-color", "-input=false", SITE, String(id));
-    // The server is found again by the key of its order: it may be another configuration's, so that it is imported, too.
+    // The provider finds the server by its order's key. The server may belong to another configuration, so the user
+    // imports it too.
     const again = await terraform.apply();
     expect(again.errors).toMatchObject([{ summary: expect.stringContaining("already exists") }]);
     const other = String(ids.find((one) => one !== id));
@@ -202,7 +206,7 @@ output "passwords" {
     await terraform.applied("tfplan");
     expect(terraform.changesSent()).toEqual([]);
     await terraform.expectNoChanges();
-    // How long things are waited for concerns the provider alone.
+    // A change of timeouts concerns only the provider.
     await terraform.write(site('timeouts = { create = "1h", update = "90s", delete = "5m" }'));
     await terraform.planned();
     expect(await terraform.changed(SITE)).toEqual(["timeouts"]);

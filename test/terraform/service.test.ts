@@ -6,7 +6,7 @@ import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
 import type { TerraformOptions } from "../support/terraform.ts";
 import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
 
-/** A host with status words of its own. */
+/** A host with its own status words. */
 const inWords = (words: Parameters<typeof withStatusWords>[1]): TerraformOptions => ({
   through: (url) => rewritingHost(url, (answer) => withStatusWords(answer, words)),
 });
@@ -81,7 +81,7 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     terraform.control.change("services", 1003, { status: "suspended" });
     const { code, changes, errors, text } = await terraform.plan();
     expect({ code, changes, errors }, text).toEqual({ code: 0, changes: {}, errors: [] });
-    // A status that nobody understands is not acted upon.
+    // The provider changes nothing while the status is unknown.
     await terraform.write(site("suspended = true"));
     terraform.control.change("services", 1003, { status: "fraud" });
     const odd = await terraform.plan();
@@ -148,7 +148,7 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     expect(orders(terraform)).toEqual([]);
     expect(terraform.attributes(SITE)).toMatchObject({ id: "1003" });
 
-    // On purpose, and under a new name.
+    // The user requests a replacement, which needs a new reference.
     terraform.sent();
     const refused = await terraform.apply(`-replace=${SITE}`);
     expect(refused.code, refused.text).toBe(1);
@@ -212,9 +212,9 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     await terraform.expectNoChanges();
 
     await terraform.well("state", "rm", SITE);
-    // An import alone cannot show that no other address has the object.
+    // A plan proves to the provider that no other address has the object.
     await terraform.plan();
-    // The block as the refusal shows it, with the name filled in.
+    // The block from the refusal, with the name filled in.
     const [block = ""] = /^`?(import \{[^}]*\})/m.exec(refused.errors[0]?.detail ?? "")?.slice(1) ?? [];
     await terraform.write(`${block.replace("hosting_service.NAME", SITE)}\n`, "import.tf");
     const planned = await terraform.planned();

@@ -1,13 +1,13 @@
 /**
- * What becomes of a stack that was changed since it was applied: `moved`, `removed`, `import`, `lifecycle`, what is gone. The plan of
- * hostform and the plan of the real Terraform have the same actions, and both refuse the same.
+ * Changes of an applied stack: `moved`, `removed`, `import`, `lifecycle`, deleted objects. The plan of hostform and
+ * the plan of the real Terraform have the same actions, and both refuse the same changes.
  */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { actionsOf, HEAD, resources, type StackDocument, startBoth } from "../support/terraform-stack.ts";
 
-/** Two of a kind that both can do everything with. */
+/** Attributes of a webhook: this kind supports every operation in both programs. */
 const hook = (more: object = {}) => ({ url: "https://hooks.acme.example/a", events: ["invoice.paid"], ...more });
 const HOOKS: StackDocument = {
   ...HEAD,
@@ -28,7 +28,7 @@ const hooks = (webhooks: object, more: object = {}): StackDocument => ({
 });
 const elsewhere = { ...HOOK, url: "https://hooks.acme.example/elsewhere" };
 
-/** What is changed in that stack, once it was applied. */
+/** Changes of the applied stack. */
 const CHANGES: readonly (readonly [
   what: string,
   stack: StackDocument,

@@ -1,6 +1,6 @@
 /**
- * One stack, as cdktf synthesizes it, for both: what `hostform apply --stack` has made is no change to the real Terraform, and
- * the other way round. What one began the other finishes, and nothing is ordered twice.
+ * One stack from cdktf for hostform and the real Terraform: resources that one of them applied are no change for the
+ * other. Each finishes what the other began, and nothing is ordered twice.
  */
 import { describe, expect, it } from "vitest";
 import { LONG } from "../reliability/support/long.ts";
@@ -26,17 +26,17 @@ import { readExact, written } from "./expressions/plain.ts";
 const MAIN = await builtProgram();
 const STATE = "terraform.acme.tfstate";
 
-/** The stack without a backend: its state is `terraform.tfstate`, and no `init` is needed. */
+/** The stack without a backend: its state is `terraform.tfstate`, so it needs no `init`. */
 const HERE: StackDocument = { ...STACK, terraform: HEAD.terraform };
 
-/** A stack in which one resource has other attributes. */
+/** Returns a stack with other attributes of one resource. */
 function changed(stack: StackDocument, type: string, name: string, attributes: object): StackDocument {
   const named = stack.resource?.[type];
   const block = { ...named?.[name], ...attributes };
   return { ...stack, resource: { ...stack.resource, [type]: { ...named, [name]: block } } };
 }
 
-/** What is recorded of resources, by address; without nulls, as each of the two has attributes that the other has not. */
+/** Recorded attributes by address. Nulls are dropped, because each program has attributes that the other lacks. */
 const contents = (terraform: Terraform) =>
   Object.fromEntries(
     [...terraform.state()].flatMap(([address, { attributes }]) =>
@@ -46,7 +46,7 @@ const contents = (terraform: Terraform) =>
     ),
   );
 
-/** The values of all outputs, by name, as each of the two prints them. */
+/** Returns the values of all outputs by name, as each program prints them. */
 async function outputsOf({ terraform, ended }: Both) {
   const values = (text: string) =>
     Object.fromEntries(
@@ -79,7 +79,7 @@ describeWith(TERRAFORM)("one stack for hostform and Terraform", { timeout: 60_00
       signing: { sensitive: true },
     });
 
-    // Terraform writes the state again; it stays what it was to hostform.
+    // hostform accepts the state that Terraform writes again.
     await terraform.applied();
     await ended(0, "plan", "--detailed-exitcode");
     expect(terraform.changesSent()).toEqual([]);
@@ -148,7 +148,7 @@ describeWith(TERRAFORM)("numbers with more digits than a JavaScript number has",
   });
 });
 
-/** Two orders that their domains identify, one that its reference identifies; and what depends on them. */
+/** Two orders identified by their domains, one identified by its reference, and the resources that depend on them. */
 const ORDERS: StackDocument = {
   ...HEAD,
   resource: resources({
@@ -174,11 +174,11 @@ const ORDERS: StackDocument = {
 
 const BOX = "hosting_service.box";
 
-/** What one account has of them. */
+/** Returns the services that one account has of these orders. */
 const ordered = ({ terraform }: Both) =>
   terraform.control.list("services").filter(({ customer_id, plan_id }) => customer_id === 1 && plan_id !== 21);
 
-/** Nothing was ordered twice, and neither of the two has anything left to do. */
+/** Fails unless each service was ordered once and both programs plan no change. */
 async function expectSettled(both: Both): Promise<void> {
   const { terraform, ended } = both;
   await terraform.expectNoChanges();
@@ -220,7 +220,7 @@ describeWith(TERRAFORM)("what one began", { timeout: 60_000 }, () => {
         .map(({ summary }) => summary)
         .join(),
     ).toMatch(/no known outcome|may be service/);
-    // Only its owner knows whose a server without a domain is.
+    // Only the user knows the owner of a server without a domain.
     if (!/^\d+$/.test(String(terraform.attributes(BOX).id))) {
       terraform.sent();
       const refused = await hostform("apply", "--auto-approve");
@@ -263,11 +263,12 @@ describeWith(TERRAFORM)("what one began", { timeout: 60_000 }, () => {
     terraform.sent();
     expect((await hostform("apply", "--auto-approve")).err).toContain("[state.locked]");
     await ended(0, "force-unlock", "--yes");
-    // Terraform has recorded nothing yet (its state is an empty file), or not the order that it had sent: nothing is guessed.
+    // Terraform has recorded nothing yet (its state is an empty file), or lacks the order that it sent. hostform does
+    // not guess.
     const { code, text } = await hostform("apply", "--auto-approve");
     const changes = terraform.changesSent();
     expect(code === 0 || changes.length === 0, text).toBe(true);
-    // What the provider has noted settles it.
+    // The provider's own journal settles the order.
     await terraform.applied();
     await expectSettled(both);
   });
@@ -282,7 +283,7 @@ describe("a stack and a declaration in YAML that say the same", () => {
       const ran = await project.run("plan", "--json", ...args);
       expect(ran.code, ran.text).toBe(0);
       const changes: Change[] = JSON.parse(ran.out).resource_changes;
-      // A set has no order: Terraform sorts it, and YAML shows it as it was written.
+      // A set has no order: Terraform sorts it, and YAML keeps the declared order.
       for (const { change } of changes) change.after?.events?.sort();
       return changes
         .toSorted((a, b) => (a.address < b.address ? -1 : 1))
@@ -295,11 +296,11 @@ describe("a stack and a declaration in YAML that say the same", () => {
 
     await yaml.apply();
     await stack.apply("--stack", ".");
-    // The order in which creates arrive gives the ids: a request is compared by the site that it is about.
+    // Ids follow the arrival of creates, so the test compares requests by the domain of their site.
     const sentOf = (project: Project) => {
       const sites = new Map(project.control.list("services").map(({ id, domain }) => [String(id), domain]));
       const lines = project.sent().map((line) => line.replace(/(?<=\/services\/)\d+/, (id) => sites.get(id) ?? id));
-      // Two who wait for one order may share its GET, or not.
+      // Two waits for the same order may send one GET or two.
       const gets = new Set(lines.filter((line) => line.startsWith("GET")));
       return [...gets, ...lines.filter((line) => !line.startsWith("GET"))].sort();
     };

@@ -1,6 +1,6 @@
 /**
- * Two Terraforms on one machine with one token, two projects and two states. Both have planned before either applies, so that
- * each plans to create everything.
+ * Two Terraforms on one machine with one token, two projects and two states. Both plan before either applies, so each
+ * plans to create everything.
  */
 import { copyFile, mkdir } from "node:fs/promises";
 import path from "node:path";

@@ -1,4 +1,4 @@
-/** `terraform validate` and `terraform plan` find mistakes before anything is sent, at the place where they are made. */
+/** `terraform validate` and `terraform plan` report mistakes at their position, before any request. */
 import { expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -6,7 +6,7 @@ import { type Diagnosis, startTerraform } from "../support/terraform.ts";
 
 const CONTACT = '{ email = "ana@acme.example" }';
 
-/** Configurations with one mistake: where it is marked, and what is said. */
+/** Configurations with one mistake: the marked text, and the message. */
 const MISTAKES: Readonly<Record<string, readonly [text: string, at: string, says: RegExp]>> = {
   "a currency that is none": [
     'resource "hosting_service" "a" {\n  plan_id  = 11\n  currency = "GBP"\n  domain   = "a.example"\n}',
@@ -133,7 +133,7 @@ const FRAMEWORK: typeof MISTAKES = {
   ],
 };
 
-/** Unknown values pass: Terraform asks again once they are known. */
+/** Unknown values pass. Terraform validates again once they are known. */
 const LATER = `
 variable "id" {
   type    = string
@@ -157,7 +157,7 @@ resource "hosting_service" "with" {
 }
 `;
 
-/** One resource per mistake, so that all of them are found by one command. */
+/** Returns the text under its own resource name, so that one command reports every mistake. */
 const renamed = (text: string, at: number) => text.replace(/^(resource|data|ephemeral) ("\w+") "a"/, `$1 $2 "m${at}"`);
 
 describeWith(TERRAFORM)("mistakes in a configuration", { timeout: 60_000 }, () => {
@@ -180,7 +180,7 @@ describeWith(TERRAFORM)("mistakes in a configuration", { timeout: 60_000 }, () =
       expectLocated(await terraform.validate(), mistake);
     }
     expect(terraform.sent()).toEqual([]);
-    // Terraform shows the line; what the provider says of it repeats no secret.
+    // Terraform prints the line. The provider's message repeats no secret.
     for (const { summary, detail } of found) expect(summary + detail).not.toContain('"short"');
   });
 

@@ -1,4 +1,4 @@
-/** Webhooks through the real Terraform: replaced without a gap, their secret shown once. */
+/** Webhooks through the real Terraform: replaced without a gap, with their secret returned once. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -55,7 +55,7 @@ output "secret" {
     expect(terraform.attributes(HOOK)).toMatchObject({ id: "202", secret: secretOf(terraform) });
     expect(secretOf(terraform)).not.toBe(before);
 
-    // Terraform's own order without it.
+    // Without create_before_destroy, Terraform deletes first.
     await terraform.write(hook(TWO));
     await terraform.applied();
     expect(terraform.changesSent()).toEqual(["DELETE /webhooks/202", "POST /webhooks"]);
@@ -116,7 +116,7 @@ output "secret" {
     expect(terraform.filesHolding(secret)).toEqual([]);
 
     await terraform.well("state", "rm", HOOK);
-    // An import alone cannot show that no other address has the object.
+    // A plan proves to the provider that no other address has the object.
     await terraform.plan();
     await terraform.write(`import {\n  to = ${HOOK}\n  id = "${id}"\n}\n`, "import.tf");
     await terraform.applied();
@@ -126,7 +126,7 @@ output "secret" {
 
   it("writes its secret where secret_output says, and nowhere else", async () => {
     const terraform = await start(hook(TWO, 'secret_output = { file = "secrets/hook" }'));
-    // Checked before any request is sent: there is no such folder.
+    // The provider refuses a missing folder before it sends a request.
     terraform.sent();
     const failed = await terraform.apply();
     expect(failed.code, failed.text).toBe(1);
@@ -144,7 +144,7 @@ output "secret" {
     });
     await terraform.expectNoChanges();
 
-    // Where it goes is a matter of the next secret.
+    // A new secret_output applies to the next secret.
     await terraform.write(hook(TWO, 'secret_output = { file = "hook.txt" }'));
     terraform.sent();
     const moved = await terraform.applied();

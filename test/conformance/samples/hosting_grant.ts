@@ -1,6 +1,9 @@
 import type { Sample } from "../sample.ts";
 
-/** The service that is shared: the first that the control seeds. Its policy releases it, so that only the sample is reported. */
+/**
+ * The shared service: the first one that the control seeds. Its deletion_policy is "forget", so only the sample is
+ * reported.
+ */
 const HOME = { plan_id: 11, currency: "USD", import: "1003", deletion_policy: "forget" };
 
 export const sample: Sample = {

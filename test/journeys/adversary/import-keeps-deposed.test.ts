@@ -1,4 +1,4 @@
-/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
+/** Case from a review that tried to order twice, to lose a secret, or to change an object outside the project. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 import { ENDING_LISTS } from "../../support/sandbox.ts";
@@ -8,7 +8,7 @@ const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid" as con
 it("import over a replacement without known outcome does not forget the object that was replaced", async () => {
   const project = await startProject({
     declare: { project: "x", webhooks: { a: HOOK } },
-    // The second look is the one that fails.
+    // The second read of the list fails.
     pinned: { envelope: ENDING_LISTS },
   });
   await project.apply();

@@ -1,4 +1,4 @@
-/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
+/** Case from a review that tried to order twice, to lose a secret, or to change an object outside the project. */
 import { expect, it } from "vitest";
 import { type Project, startProject } from "../../support/project.ts";
 import { itemsOf } from "../reading.ts";
@@ -27,7 +27,7 @@ it("one pending sibling does not explain away more than one unknown server", asy
   await p.declare({ project: "x", services: { a: SERVER, b: SERVER } });
   p.sent();
   const ran = await p.run("apply", "--auto-approve");
-  // a is sent again (its own key); b may be one of the two: at most one of them can be a's.
+  // hostform may send a again with its own key. It cannot send b, because one of the two services may be b's.
   expect(ran.text).toContain("[plan.lookalike]");
   expect(p.changesSent().length).toBeLessThan(2);
 });

@@ -1,4 +1,4 @@
-/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
+/** Case from a review that tried to order twice, to lose a secret, or to change an object outside the project. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
@@ -9,7 +9,7 @@ it("two orders side by side that are answered with one service are not both reco
   p.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, times: 99 });
   await p.run("apply", "--auto-approve");
   p.control.clearFaults();
-  // The everyday way there: the pending order is renamed, and its old name is given to another one.
+  // The pending order is renamed, and its old name is given to a new server.
   await p.run("state", "mv", "hosting_service.a", "hosting_service.b");
   await p.declare({ project: "x", services: { a: SERVER, b: SERVER } });
   const ran = await p.run("apply", "--auto-approve");

@@ -1,4 +1,4 @@
-/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
+/** Case from a review that tried to order twice, to lose a secret, or to change an object outside the project. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
@@ -14,7 +14,7 @@ it("a refusal of the second sending of a listable create says nothing of the fir
     status: 422,
     body: { message: "There is one already." },
   });
-  // The list lags behind at each look.
+  // The list lags each time hostform reads it.
   p.control.addFault({
     method: "GET",
     path: "/webhooks",

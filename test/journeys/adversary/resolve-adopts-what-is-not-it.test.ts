@@ -1,4 +1,4 @@
-/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
+/** Case from a review that tried to order twice, to lose a secret, or to change an object outside the project. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
@@ -16,5 +16,5 @@ it("resolve with a resource name and two pending instances does not settle an ar
   const ran = await project.run("resolve", "hosting_grant.a", "--adopt", String(b));
   await project.run("apply", "--auto-approve");
   expect(ran.code, ran.text).toBe(1);
-  expect(of("b@acme.example")).toBe(b); // not revoked
+  expect(of("b@acme.example")).toBe(b); // The grant still exists.
 });

@@ -1,4 +1,4 @@
-/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
+/** Case from a review that tried to order twice, to lose a secret, or to change an object outside the project. */
 import { expect, it } from "vitest";
 import { type Project, startProject } from "../../support/project.ts";
 
@@ -12,7 +12,7 @@ it("an order that was recognised as that of a service that is gone is not placed
   p.control.change("services", Number(mine(p)[0]?.id), { status: "terminated" });
   const ran = await p.run("apply", "--auto-approve");
   expect(ran.text).toContain("--reorder");
-  // The same nightly job, two nights later. Nobody said --reorder.
+  // The same nightly job runs two days later, without --reorder.
   p.clock.advance(2 * 86_400_000);
   p.control.advanceClock({ days: 2 });
   p.sent();

@@ -1,4 +1,4 @@
-/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
+/** Case from a review that tried to order twice, to lose a secret, or to change an object outside the project. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 

@@ -1,4 +1,4 @@
-/** A webhook that somebody else made is never deleted for the secret of ours. */
+/** hostform never deletes another client's webhook to replace its own lost secret. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 

@@ -1,6 +1,7 @@
 /**
- * What is evaluated by Terraform and by hostform. `expressions` stand in `${…}`, `templates` are whole strings. Those of `cdktf`
- * are what its `Fn`, `Op`, iterators, tokens and conditionals emit, the others what people write by hand.
+ * Expressions that Terraform and hostform evaluate. `expressions` are wrapped in `${…}`, `templates` are whole
+ * strings. The `cdktf` texts are the output of its `Fn`, `Op`, iterators, tokens and conditionals. The other texts are
+ * hand-written.
  */
 export const EXPRESSIONS: Readonly<Record<string, readonly string[]>> = {
   cdktf: [
@@ -1038,7 +1039,9 @@ export const WRONG: readonly string[] = [
   "setintersection(toset([null]), toset([[1], []]))",
 ];
 
-/** Terraform computes these. hostform says that it does not support them: nothing may come out of them, not even inside `try`. */
+/**
+ * Terraform computes these expressions. hostform reports them as unsupported: no value may result, even inside `try`.
+ */
 export const UNSUPPORTED: readonly string[] = [
   "contains([1, null], 1) ? log(8, 2) : 1",
   "log(8, 2)",

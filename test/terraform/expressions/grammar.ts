@@ -1,4 +1,4 @@
-/** Random expressions that mostly make sense: their parts have the kind that is wanted where they stand. */
+/** Random expressions that are mostly valid: each part has the kind that its position needs. */
 import fc from "../../support/fc.ts";
 
 type Kind = "string" | "number" | "bool" | "list" | "numbers" | "map" | "set" | "tuple" | "object";
@@ -6,7 +6,7 @@ type Code = fc.Arbitrary<string>;
 
 const KINDS: readonly Kind[] = ["string", "number", "bool", "list", "numbers", "map", "set", "tuple", "object"];
 
-/** `$1`, `$2` … in a pattern stand for parts of these kinds, `$_` for one of any. */
+/** In a pattern, `$1`, `$2` … stand for parts of these kinds, and `$_` for a part of any kind. */
 type Rule = readonly [pattern: string, ...parts: (Kind | "any")[]];
 
 const LEAVES: Readonly<Record<Kind, readonly string[]>> = {
@@ -331,16 +331,16 @@ function codeOf(kind: Kind, depth: number, made: Map<string, Code>): Code {
   return code;
 }
 
-/** A part that is an operation is in brackets. */
+/** Puts an operation in brackets. */
 const braced = (code: string): string => (/ [-+*/%=!<>&|?]+ |^[-!{]/.test(code) ? `(${code})` : code);
 
-/** An expression of any kind, a few levels deep. */
+/** Returns an expression of any kind, up to this depth. */
 export function anyExpression(depth = 3): Code {
   const made = new Map<string, Code>();
   return fc.oneof(...KINDS.map((kind) => codeOf(kind, depth, made)));
 }
 
-/** A decimal as people and programs write it: prices, rates, ids, powers of ten; a number of a function or of a variable. */
+/** A typical decimal: a price, a rate, an id, a power of ten, or the result of a function or a variable. */
 const decimal: Code = fc.oneof(
   fc.tuple(fc.nat(100_000), fc.constantFrom("", ".5", ".18", ".99", ".005", ".1")).map((parts) => parts.join("")),
   fc.tuple(fc.bigInt(0n, 10n ** 40n), fc.nat(60)).map(([digits, shift]) => `${digits}e-${shift}`),
@@ -369,7 +369,7 @@ const RESULTS: readonly string[] = [
   ...['formatlist("%.3f|%q", [$1, $2], $1)', "sort([$1, $2])", "{(tostring($1)) = $2}", "var.list[floor($1) % 4]"],
 ];
 
-/** Random arithmetic, and its result as Terraform's functions show and compare it. */
+/** Returns random arithmetic whose result is formatted and compared by Terraform's functions. */
 export function anyArithmetic(): Code {
   const filled = (patterns: readonly string[], part: Code): Code =>
     fc

@@ -1,4 +1,4 @@
-/** The variables, locals and resources that the expressions of the corpus refer to, for Terraform and for hostform. */
+/** The variables, locals and resources in the expressions of the corpus, for Terraform and for hostform. */
 import {
   compileJson,
   evaluate,
@@ -74,7 +74,7 @@ export const LOCALS: Readonly<Record<string, Json>> = {
   partly: { plain: "p", hidden: "${var.secret}" },
 };
 
-/** Built into Terraform. What it puts out is known only after apply. */
+/** Inputs of `terraform_data`, which is built into Terraform. Its output is known only after apply. */
 export const RESOURCES: Readonly<Record<string, Json>> = {
   text: "hello",
   list: ["p", "q"],
@@ -82,7 +82,7 @@ export const RESOURCES: Readonly<Record<string, Json>> = {
   number: 4,
 };
 
-/** The same as a configuration in JSON syntax, without outputs. */
+/** The same names as a configuration in JSON syntax, without outputs. */
 export const CONFIGURATION = {
   variable: VARIABLES,
   locals: LOCALS,
@@ -91,10 +91,10 @@ export const CONFIGURATION = {
   },
 };
 
-/** Terraform first looks at everything without the values of variables, then makes the plan, then applies it. */
+/** Terraform first validates without the values of variables, then plans, then applies. */
 export type Phase = "validated" | "planned" | "applied";
 
-/** What the names mean in a phase. The recorded answers are those of Terraform 1.11. */
+/** Returns the names and their values in a phase. The recorded answers are from Terraform 1.11. */
 export function namesOf(phase: Phase): Names {
   const names: Names = {
     language: "1.11",
@@ -124,7 +124,7 @@ function resource(input: Value, phase: Phase): Typed {
   const parts: readonly (readonly [string, Typed])[] = [
     ["id", id],
     ["input", fromValue(input)],
-    // Its type is known before the apply, as Terraform knows it.
+    // Terraform knows the type of the output before the apply.
     ["output", phase === "planned" ? { type: fromValue(input).type, content: UNKNOWN } : fromValue(input)],
     ["triggers_replace", fromValue(null)],
   ];

@@ -1,4 +1,4 @@
-/** What the real Terraform says of expressions. No provider, no network: outputs, and what is built into Terraform. */
+/** Evaluates expressions with the real Terraform, without a provider or network: by outputs and `terraform_data`. */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { devNull, tmpdir } from "node:os";
@@ -8,8 +8,8 @@ import { CONFIGURATION } from "./names.ts";
 import { type Exact, readExact, sortedKeys, tidied, written } from "./plain.ts";
 
 /**
- * Terraform's answer for one expression: the planned value (`?` marks unknown parts), the secret parts, and the value and type
- * after the apply.
+ * Terraform's answer for one expression: the planned value (`?` marks unknown parts), the secret parts, and the value
+ * and type after the apply.
  */
 export interface Answer {
   readonly planned: string;
@@ -18,7 +18,7 @@ export interface Answer {
   readonly type: string;
 }
 
-/** Of each string of JSON syntax: its answer, or why Terraform refuses it. */
+/** For each string of JSON syntax: its answer, or Terraform's error. */
 export type Answers = readonly (Answer | { readonly error: string })[];
 
 export async function askTerraform(strings: readonly string[]): Promise<Answers> {
@@ -30,7 +30,6 @@ export async function askTerraform(strings: readonly string[]): Promise<Answers>
   }
 }
 
-/** The names of Terraform's functions. */
 export function functionsOfTerraform(): readonly string[] {
   const printed = execFileSync("terraform", ["metadata", "functions", "-json"], {
     encoding: "utf8",
@@ -59,11 +58,11 @@ class Workplace {
 
   async answers(): Promise<Answers> {
     await writeFile(path.join(this.#dir, "terraform.rc"), "");
-    // Some errors are reported only when there are no others.
+    // Terraform reports some errors only in the absence of others.
     while (!(await this.#without("plan", "-out=plan")));
     await this.#withMarks();
     const plan = readExact(await this.#terraform("show", "-json", "plan")) as unknown as Shown;
-    // Not the plan that was shown: a value that stays unknown would be a mistake in a resource, and is none in an output.
+    // The apply omits the marks: a value that stays unknown is an error in a resource, but not in an output.
     await rm(path.join(this.#dir, "marks.tf.json"));
     while (!(await this.#without("apply", "-auto-approve")));
     const state = readExact(await readFile(path.join(this.#dir, "terraform.tfstate"), "utf8")) as unknown as State;
@@ -83,7 +82,7 @@ class Workplace {
     });
   }
 
-  /** Runs a command with all that no mistake is known of; false when there was a new one. */
+  /** Runs a command with the strings that have no known error. Returns false if Terraform reports a new error. */
   async #without(...command: readonly string[]): Promise<boolean> {
     const kept = [...this.#strings.entries()].filter(([i]) => !this.#errors.has(i));
     const lines = [...JSON.stringify(CONFIGURATION).slice(0, -1).split("\n"), ', "output": { "none": {"value": null}'];
@@ -95,7 +94,7 @@ class Workplace {
     const errors = diagnosticsOf(printed).filter(({ severity }) => severity === "error");
     for (const { summary, detail, range } of errors) {
       const [index] = kept[(range?.start.line ?? 0) - 1 - first] ?? [];
-      // Infinity has no place: it is found when the plan is written.
+      // Terraform reports infinity without a position, when it writes the plan.
       const named = /output (?:value )?"e(\d+)"/.exec(`${summary} ${detail}`)?.[1];
       const at = index ?? (named === undefined ? undefined : Number(named));
       if (at !== undefined) this.#errors.set(at, `${summary}: ${detail ?? ""}`.replace(/\s+/g, " ").slice(0, 200));
@@ -105,7 +104,7 @@ class Workplace {
     return errors.length === 0;
   }
 
-  /** The same once more as attributes, for which the plan shows part by part what is secret. */
+  /** Plans the same strings as attributes, because the plan lists the secret parts of attributes. */
   async #withMarks(): Promise<void> {
     const kept = [...this.#strings.entries()].filter(([i]) => !this.#errors.has(i));
     const input = Object.fromEntries(kept.map(([i, text]) => [name(i), text]));
@@ -128,7 +127,7 @@ class Workplace {
     };
     return new Promise((resolve, reject) => {
       execFile("terraform", args, { cwd: this.#dir, env, maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
-        // With `-json`, mistakes are among what is printed.
+        // With `-json`, errors are part of the output.
         if (error !== null && (args[0] === "show" || diagnosticsOf(stdout).length === 0))
           reject(new Error(`terraform ${args.join(" ")}: ${stdout}${stderr}`));
         else resolve(stdout);

@@ -1,9 +1,9 @@
-/** Values as text that keeps every digit, in one form for Terraform's and for ours. */
+/** Values as text with every digit, in one form for Terraform's values and hostform's values. */
 import { jsonOfType, type Typed } from "../../../src/core/expression/index.ts";
 import { plannedText } from "../../../src/core/expression/number.ts";
 import { type Json, UNKNOWN } from "../../../src/core/model/index.ts";
 
-/** A number of a JSON text, as it is written. */
+/** A number, as written in a JSON text. */
 class Digits {
   readonly text: string;
   constructor(text: string) {
@@ -11,7 +11,7 @@ class Digits {
   }
 }
 
-/** JSON whose numbers keep all their digits. */
+/** JSON with every digit of its numbers. */
 export type Exact = null | boolean | string | Digits | readonly Exact[] | { readonly [key: string]: Exact };
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
@@ -22,7 +22,7 @@ export function readExact(text: string): Exact {
   return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as Exact;
 }
 
-/** JSON text, with the keys in order; what `unknown` (Terraform's mask) says is unknown is `?`. */
+/** Returns JSON text with sorted keys. `?` replaces the parts that `unknown` (Terraform's mask) marks. */
 export function written(value: Exact, unknown: Json = false): string {
   if (unknown === true) return "?";
   if (value === null || typeof value === "boolean" || typeof value === "string") return JSON.stringify(value);
@@ -40,7 +40,7 @@ export function written(value: Exact, unknown: Json = false): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${written(parts[key] ?? null, masks[key] ?? false)}`).join(",")}}`;
 }
 
-/** The same of one of our values. */
+/** Returns the same text for one of hostform's values. */
 export function writtenTyped(typed: Typed): string {
   const { content } = typed;
   if (content === UNKNOWN) return "?";
@@ -53,7 +53,7 @@ export function writtenTyped(typed: Typed): string {
   return plannedText(content as Parameters<typeof plannedText>[0]);
 }
 
-/** Which parts are secret, as Terraform's `after_sensitive` has it; false when nothing is. */
+/** Returns the secret parts in the form of Terraform's `after_sensitive`, or false without secret parts. */
 export function secretParts(typed: Typed): Json {
   if (typed.secret !== undefined) return true;
   const { content } = typed;
@@ -63,7 +63,7 @@ export function secretParts(typed: Typed): Json {
   return tidied(Object.fromEntries(parts.map(([key, item]) => [key, secretParts(item)])));
 }
 
-/** A mask of secrets without the parts that hold none. */
+/** Returns a mask of secrets without the parts that hold none. */
 export function tidied(mask: Json): Json {
   if (typeof mask !== "object" || mask === null) return mask === true;
   if (Array.isArray(mask)) {
@@ -78,7 +78,7 @@ export function tidied(mask: Json): Json {
 
 export const typeText = (typed: Typed): string => JSON.stringify(sortedKeys(jsonOfType(typed.type)));
 
-/** The same type in one text, whatever the order of its attributes. */
+/** Returns a value with its keys sorted, so that equal types have equal texts. */
 export function sortedKeys(value: Json): Json {
   if (Array.isArray(value)) return value.map((item) => sortedKeys(item as Json));
   if (typeof value !== "object" || value === null) return value;

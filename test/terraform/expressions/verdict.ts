@@ -1,4 +1,4 @@
-/** What hostform says of a string of JSON syntax, in the form in which Terraform's answers are compared. */
+/** hostform's answer for a string of JSON syntax, in the form of Terraform's answers. */
 import { evaluate, parseTemplate, Refusal, type Typed } from "../../../src/core/expression/index.ts";
 import { ExpressionError, type Json } from "../../../src/core/model/index.ts";
 import { namesOf } from "./names.ts";
@@ -9,7 +9,10 @@ const validated = namesOf("validated");
 const planned = namesOf("planned");
 const applied = namesOf("applied");
 
-/** Its values before and after the apply. @throws what the evaluation throws */
+/**
+ * Returns the values before and after the apply.
+ * @throws the errors of the evaluation
+ */
 export function ourAnswer(text: string): Answer {
   const expression = parseTemplate(text);
   const before = evaluate(expression, planned);
@@ -25,7 +28,10 @@ export function ourAnswer(text: string): Answer {
 /** Terraform writes no type for an output that is null. */
 const typeOf = (typed: Typed): string => (typed.content === null ? '"dynamic"' : typeText(typed));
 
-/** The same, or how it was refused. @throws what no expression may throw */
+/**
+ * Returns the answer, or the kind of the refusal.
+ * @throws every unexpected error
+ */
 export function ourVerdict(
   text: string,
 ): Answer | { readonly refused: "mistake" | "unsupported"; readonly why: string } {
@@ -38,9 +44,10 @@ export function ourVerdict(
 }
 
 /**
- * How our answer to an expression differs from Terraform's in a way that it must not; undefined when it does not. A refusal of
- * what is not supported is allowed always, a mistake only where Terraform finds one too. Unknown may be what Terraform knows
- * before the apply (it follows more closely what an unknown value can become), secret may be more than what it marks.
+ * Returns a forbidden difference between hostform's answer and Terraform's, or undefined. hostform may always report
+ * an expression as unsupported, and may report an error only if Terraform does. A value may be unknown although
+ * Terraform knows it before the apply, because Terraform narrows unknown values further. More parts may be secret than
+ * Terraform marks.
  */
 export function difference(text: string, theirs: Answers[number]): string | undefined {
   const ours = ourVerdict(text);
@@ -58,7 +65,7 @@ export function difference(text: string, theirs: Answers[number]): string | unde
   return undefined;
 }
 
-/** Terraform looks at everything without the values of variables first, and then takes types for different that are not. */
+/** True if the validation without variable values reports different types that are in fact equal. */
 function refusedByTypes(text: string, error: string): boolean {
   if (error.startsWith("Inconsistent conditional result types")) return true;
   try {
@@ -69,7 +76,7 @@ function refusedByTypes(text: string, error: string): boolean {
   }
 }
 
-/** Whether the second value is the first with some of its unknown parts known. None of the texts has a `?` of its own. */
+/** True if the second text equals the first after some `?` are replaced. The test texts contain no `?` of their own. */
 function mayBecome(ours: string, theirs: string): boolean {
   const parts = ours.split("?").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   return new RegExp(`^${parts.join("[\\s\\S]+")}$`).test(theirs);

@@ -1,4 +1,4 @@
-/** What an adoption keeps beside the state: used again only where nobody can have changed it. */
+/** The file that an adoption keeps beside the state: a later run uses it only if nobody can have changed it. */
 import { mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -12,7 +12,7 @@ const keyOf = (byte: number) =>
   new Encryption({ key: { from: "key", variable: "KEY", bytes: Buffer.alloc(32, byte) } });
 const clear = () => new Encryption({ key: undefined });
 
-/** A file with two lists, and what is found in it after something was done to it. */
+/** A file with two lists, and a function that reads it again after a change. */
 async function keptFile(encryption = clear()) {
   const dir = await mkdtemp(quickFolder("kept"));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));

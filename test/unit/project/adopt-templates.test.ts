@@ -17,7 +17,7 @@ const site = (name: string, more: JsonObject = {}, grants: JsonObject = {}): New
 const sites = (count: number, grants: (i: number) => JsonObject = () => ({})) =>
   Array.from({ length: count }, (_, i) => site(`s${i}`, {}, grants(i)));
 
-/** What is declared, address -> configuration. */
+/** Returns the declared configuration by address. */
 function meaning(blocks: readonly NewBlock[], templates: JsonObject = {}) {
   const text = `project: p\n${printTemplates(templates)}---\n${printDocument(blocks)}`;
   const { desired, diagnostics } = parseDeclaration([{ path: "hosting.yaml", text }], { kinds, env: {} });
@@ -30,7 +30,7 @@ function meaning(blocks: readonly NewBlock[], templates: JsonObject = {}) {
 describe("common settings of adopted sites", () => {
   it("become a template of five sites, named after the plan, with the grants of nearly all", () => {
     const dev = { "dev@agency.example": "manage" };
-    // Ten of twelve; of four in five it would be the fewest.
+    // Ten of twelve sites have this grant, which is enough. Four of five would be the minimum.
     const blocks = sites(12, (i) => (i === 3 || i === 9 ? {} : i === 4 ? { ...dev, "owner@s4.example": "view" } : dev));
     const { templates, blocks: folded } = templated(blocks, []);
     expect(templates).toEqual({ "plan-11": { plan_id: 11, currency: "USD", deletion_policy: "prevent", grants: dev } });

@@ -1,4 +1,4 @@
-/** The parts of an adoption: names, blocks of YAML, plans, reading in bounded memory, files all or none. */
+/** Parts of an adoption: names, YAML blocks, plans, reads in bounded memory, and writes of all files or none. */
 import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -17,7 +17,7 @@ import { kindOf, liveGrant, liveService, remote } from "../../support/subjects.t
 
 const service = kindOf("hosting_service");
 
-/** Nothing is declared or recorded yet. */
+/** An account without declared or recorded resources. */
 const NOTHING: Known = {
   found: new Map(),
   recorded: new Map(),
@@ -29,7 +29,7 @@ const NOTHING: Known = {
   language: { commentsOut: true, reserved: [], namesShared: false },
 };
 
-/** What an adoption declares of these services, with a grant for each. */
+/** Returns the declaration that an adoption writes for these services, with one grant each. */
 function declaredOf(...services: readonly JsonObject[]) {
   const live = services.map((over) => remote({ ...liveService, plan_id: 11, ...over }));
   const grants = live.map(({ id }) => remote({ ...liveGrant, id: `9${id}`, service_id: id }));

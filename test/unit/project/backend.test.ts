@@ -13,7 +13,7 @@ const WEBHOOK = "webhooks:\n  hook: {url: https://hooks.example/x, events: [invo
 
 interface Remote extends Project {
   readonly server: HttpBackend;
-  /** Runs with the credentials of the server, and makes sure that they are in no output. */
+  /** Runs with the server's credentials, and checks that no output contains them. */
   remote(
     args: readonly string[],
     env?: Record<string, string>,
@@ -59,7 +59,7 @@ describe("a project with a backend", () => {
     };
     const applied = await remote(apply, env);
     expect(applied.code, applied.stderr).toBe(0);
-    // The address to unlock at is that to lock at, where nothing else is said.
+    // The unlock address defaults to the lock address.
     expect(server.lock).toBeUndefined();
   });
 

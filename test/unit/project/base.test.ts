@@ -1,4 +1,4 @@
-// `--base REF`: what changed since a commit, and what git must not do for it.
+// `--base REF`: the changes since a commit, and protection against code that git would run.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -28,12 +28,12 @@ const site = (name: string, more: object = {}) => ({
 });
 const BEFORE = { project: "agency", services: { www: site("www"), shop: site("shop"), old: site("old") } };
 
-/** A project whose declaration is committed, applied and then as given. */
+/** A project whose declaration is committed and applied, then replaced by this document. */
 async function changed(document: object): Promise<Project> {
   const project = await startProject({ declare: BEFORE });
   project.env.PATH = process.env.PATH;
   project.env.HOME = "/nonexistent";
-  // What the environment adds was the same then.
+  // The environment's settings are the same for both commits.
   project.env.HOSTING_MONEY_SCALE = "2";
   project.onCapture = captureCommand;
   git(project.dir, "init", "-q", "-b", "main");

@@ -7,7 +7,7 @@ import { change, plan } from "../report/builders.ts";
 const SITE = 'hosting_service.site["my shop"]';
 const SINCE = "2026-11-21T10:00:00.000Z";
 
-/** A store with a note of each name. */
+/** A store that has recorded each of these names. */
 function noted(...names: string[]) {
   const forgotten: string[] = [];
   const store = {

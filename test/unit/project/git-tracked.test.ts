@@ -21,7 +21,7 @@ const environment = {
 };
 const git = (cwd: string, ...args: string[]) => execFileSync("git", args, { cwd, env: environment, stdio: "pipe" });
 
-/** A repository with some files, of which git tracks `tracked`. */
+/** A repository with some files. git tracks the files in `tracked`. */
 function repository(tracked: readonly string[], init: readonly string[] = [], version = "2"): string {
   const top = realpathSync(mkdtempSync(quickFolder("git")));
   folders.push(top);

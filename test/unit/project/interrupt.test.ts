@@ -5,7 +5,7 @@ import { Interrupts, RECORDING_MS, SUMMARY_MS } from "../../../src/project/inter
 import { testClock } from "../../support/clock.ts";
 import { fakeIo } from "../../support/io.ts";
 
-/** A run, its Ctrl-C, a clock that only `pass` moves, and how the process ended. */
+/** A run with its Ctrl-C, a clock that only `pass` advances, and the exit of the process. */
 function begin() {
   let now = 0;
   const waiting: { readonly at: number; readonly end: () => void }[] = [];

@@ -1,4 +1,4 @@
-/** The command that prints the key of the state: where it runs, and what it is given. */
+/** The command that prints the state's key: its folder and its environment. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { runIn } from "../cli/harness.ts";
 
 const KEY = Buffer.alloc(32, 7).toString("base64");
 
-/** The folder and the environment that the command gets. */
+/** Returns the folder and the environment that the command receives. */
 async function given(dir: string, env: Record<string, string>, tokens: readonly string[] = []) {
   const runs: Pick<ShellOptions, "cwd" | "env">[] = [];
   const host = {

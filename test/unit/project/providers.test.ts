@@ -1,4 +1,4 @@
-/** Providers that one process opens several times, as `watch` does at each look. */
+/** Providers that one process opens several times, as `watch` does at each check. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,10 @@ import { startSandbox } from "../../support/sandbox.ts";
 
 const BUDGET = 3;
 
-/** A process with a sandbox that refuses more than its budget; each look opens the providers, lists once and closes them. */
+/**
+ * A process with a sandbox that refuses requests above its limit. Each check opens the providers, reads one list and
+ * closes the providers.
+ */
 async function started(env: Record<string, string>) {
   const clock = testClock();
   const sandbox = await startSandbox({ clock, rateLimit: BUDGET });

@@ -19,7 +19,7 @@ function knowing(...secrets: unknown[]): Redaction {
   return redaction;
 }
 
-/** Secrets as people and machines make them; none is a word or a number. */
+/** Secrets of typical forms. None is a word or a number. */
 const secrets = fc
   .oneof(
     fc.stringMatching(/^[a-z0-9]{8,40}$/),
@@ -196,7 +196,7 @@ describe("time", () => {
     const text = line.repeat(Math.ceil(1_000_000 / line.length)) + many[1234];
     const elapsed = cpuTimer();
     expect(redaction.redact(text).endsWith(M)).toBe(true);
-    // About 100 ms. Looking for each secret separately takes some seconds.
+    // About 100 ms. A separate search for each secret takes several seconds.
     expect(elapsed()).toBeLessThan(1000);
   });
 });

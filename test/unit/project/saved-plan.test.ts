@@ -126,7 +126,7 @@ describe("the file of a saved plan", () => {
     ["no targets", { targets: undefined }],
   ])("is refused with a right checksum and a wrong form: %s", (_, over) => {
     const forged = saved(plan([order()]), { request: { ...request, ...over } as unknown as PlanRequest });
-    // What would write such a file is not this program: its writer leaves out what it does not know.
+    // The test forges the file: hostform itself never writes unknown fields.
     const { createHash } = process.getBuiltinModule("node:crypto");
     const body = json({ request: forged.request, origin, plan: forged.plan });
     const checksum = createHash("sha256").update(JSON.stringify(body)).digest("hex");

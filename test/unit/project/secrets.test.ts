@@ -13,7 +13,7 @@ import { plan } from "../report/builders.ts";
 
 const SECRET = "correct horse battery";
 
-/** A reader of sources in a folder; `end` is what commands do. */
+/** A reader of secret sources in a folder. `end` is the result of each command. */
 async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
   const dir = temporaryFolder();
   const runs: (readonly string[])[] = [];
@@ -44,7 +44,7 @@ async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
   return { dir, runs, given, read: readSource, shown };
 }
 
-/** The detail of the refusal, which never holds the secret. */
+/** Returns the detail of the refusal, which never contains the secret. */
 async function refusal(read: Promise<string>): Promise<string | undefined> {
   const error = await read.then(String, (thrown: unknown) => thrown);
   if (!(error instanceof HostformError)) throw new Error(`not refused: ${String(error)}`);
@@ -164,7 +164,7 @@ describe("a secret value", () => {
   });
 });
 
-// CDKTF declares all outputs that stacks share as sensitive, such as a domain that an order must show.
+// CDKTF declares every output that stacks share as sensitive. An order must print some of them, for example its domain.
 it.each([
   ["stays with a declared sensitive output", {}, "www.acme.example"],
   ["is hidden with an output of a secret", { origin: { from: ["var.token"] } }, "(sensitive: var.token)"],

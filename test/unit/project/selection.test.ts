@@ -1,4 +1,4 @@
-// What the words of `--target` mean.
+// Selection of resources by the values of `--target`.
 import { describe, expect, it } from "vitest";
 import { HostformError, isPattern } from "../../../src/core/model/index.ts";
 import { selected } from "../../../src/project/selection.ts";
@@ -16,7 +16,7 @@ describe("what a word means", () => {
     ["hosting_service.acme-*", [WWW, SHOP]],
     ["hosting_service.*-www", [WWW, BETA]],
     ["*acme*", [WWW, SHOP, DEV]],
-    // A resource name is all its instances, with a pattern too.
+    // A resource name selects all its instances, also in a pattern.
     ["hosting_grant.*-www", [DEV]],
     ['hosting_grant.*["dev@*"]', [DEV]],
     ["hosting_*.b*", [BETA, HOOK]],

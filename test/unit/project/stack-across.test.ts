@@ -11,7 +11,7 @@ interface One {
   readonly path?: string;
 }
 
-/** Stacks as cdktf writes them, each with its state where it says. */
+/** Stacks as cdktf writes them, each with its own state path. */
 function synthesize({ dir }: Project, stacks: Readonly<Record<string, One>>): void {
   const manifest = Object.keys(stacks).map((name) => [
     name,
@@ -39,7 +39,7 @@ function synthesize({ dir }: Project, stacks: Readonly<Record<string, One>>): vo
   );
 }
 
-/** What a command says, in one line. Nothing may have been asked of the account. */
+/** Returns the output of a refused command on one line. Fails if the command sent a request. */
 async function refused(project: Project, ...args: string[]): Promise<string> {
   const before = project.control.requests().length;
   const { code, text } = await project.run(...args, "--stack", "cdktf.out");
@@ -64,7 +64,7 @@ describe("stacks of one manifest", () => {
         );
       }
     }
-    // A person has to look at it to correct it.
+    // Reading the state still works, because the user needs it for the correction.
     expect((await project.run("state", "list", "--stack", "cdktf.out", "--only", "b")).code).toBe(0);
   });
 

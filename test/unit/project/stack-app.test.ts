@@ -16,7 +16,7 @@ const put = (name: string, text: string | object) =>
 
 const node = JSON.stringify(process.execPath);
 
-/** Synthesizes one empty stack, and keeps what it was given. */
+/** Synthesizes one empty stack, and records its output folder, working directory and variables. */
 const SYNTH = `
 const { mkdirSync, writeFileSync } = require("node:fs");
 const out = process.env.CDKTF_OUTDIR;
@@ -81,7 +81,7 @@ describe("--app", () => {
     expect(printed).toContain(words);
     expect(printed).not.toMatch(/^ +at |The end of its output|before/m);
     expect(shown.err.match(/before/g)).toHaveLength(1);
-    // Where nothing was shown, or a program reads it: the end, without thirty lines of a library.
+    // With --quiet, or for a program, hostform prints only the end of the app's output.
     const quiet = await run(["plan", "--quiet", "--app", `${node} app.cjs`]);
     expect(quiet.err).toContain("The end of its output");
     expect(quiet.err).toContain(words);

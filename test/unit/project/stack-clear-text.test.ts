@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { warnOfClearText } from "../../../src/constructs/index.ts";
 import { startProject } from "../../support/project.ts";
 
-/** The words of the binding, as the library writes them down. */
+/** Returns the warning that the binding adds through the library. */
 function words(): string {
   let said = "";
   const library = {

@@ -99,7 +99,7 @@ describe("a path", () => {
     expect(await refusal(opened("readme.md"))).toContain("readme.md is not a stack");
     expect(await refusal(opened("empty"))).toContain("No *.tf.json was found in empty");
     expect(await refusal(opened("nowhere"))).toContain("nowhere cannot be read: there is no such file or folder");
-    // Resources of the other file would be taken for removed.
+    // hostform would treat the resources of the other file as removed.
     expect(await refusal(opened("plain/a.tf.json"))).toContain("plain/b.tf.json lies beside plain/a.tf.json");
     expect((await opened("plain"))?.files.map((file) => file.path)).toEqual(["plain/a.tf.json", "plain/b.tf.json"]);
   });
@@ -154,7 +154,7 @@ describe("the state of a stack", () => {
     );
     put(".terraform/environment", "staging");
     expect(await refusal(refuseWorkspaces(folder, {}, "x"))).toContain('"staging"');
-    // TF_WORKSPACE wins, as in Terraform.
+    // TF_WORKSPACE overrides the recorded workspace, as in Terraform.
     expect(await refusal(refuseWorkspaces(folder, { TF_WORKSPACE: "default" }, "x"))).toBe("accepted");
     expect(await refusal(refuseWorkspaces(folder, { TF_DATA_DIR: "elsewhere" }, "x"))).toBe("accepted");
   });
@@ -209,7 +209,7 @@ describe("variables", () => {
 
   it("are read from hidden files too, and in the order of the bytes of their names, as Terraform reads them", async () => {
     put(".x.auto.tfvars.json", { plan: 1 });
-    // U+FF5E is before U+1F600 in UTF-8, and behind it in UTF-16.
+    // In UTF-8, U+FF5E sorts before U+1F600. In UTF-16, U+FF5E sorts after it.
     put("\u{1F600}.auto.tfvars.json", { plan: 3 });
     put("\uFF5E.auto.tfvars.json", { plan: 2 });
     put("y.auto.tfvars.json~", { plan: 4 });

@@ -22,7 +22,7 @@ describe("messages about a stack", () => {
     const options = ["--stack", "infra", "--var", "x=1", "--var", "pw=hunter2hunter2"];
     expect((await project.run("apply", "--auto-approve", ...options)).code).toBe(0);
 
-    // Removed from the stack: an error of the plan.
+    // The resource is removed from the stack, so the plan fails.
     write(project, hook, { variable: { x: {}, pw: { sensitive: true } } });
     const removed = said(await project.run("plan", ...options));
     expect(removed).toContain('restore its block with `"deletion_policy": "forget"` (or `suspend`)');
@@ -31,7 +31,7 @@ describe("messages about a stack", () => {
     );
     expect(removed).not.toContain("hunter2");
 
-    // A destroy of what is declared: its place is known.
+    // Destroy of a declared resource: its construct is known.
     write(project, { hosting_service: { a: own }, ...hook }, { variable: { x: {}, pw: { sensitive: true } } });
     const destroyed = said(await project.run("destroy", "--auto-approve", "--json", ...options));
     expect(destroyed).toContain('"construct":"app/a/Default"');

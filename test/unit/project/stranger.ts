@@ -1,4 +1,4 @@
-/** A stranger's project, and around it what it must not reach. */
+/** A project with an attacker's declaration, and the files, hosts and secrets that it must not reach. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type Canary, startCanary } from "../../support/canary.ts";
@@ -16,7 +16,10 @@ export interface Place {
   run(args: readonly string[], env?: Record<string, string>): ReturnType<typeof runIn>;
 }
 
-/** A folder, a file outside it, a host that is the operator's (and whose requests are counted), and secrets in the environment. */
+/**
+ * A folder, a file outside the folder, the operator's host (which counts its requests), and secrets in the
+ * environment.
+ */
 export async function place(files: Record<string, string | object> = {}): Promise<Place> {
   const [dir, canary] = [temporaryFolder(), await startCanary()];
   const outside = path.join(temporaryFolder(), "secret");

@@ -19,7 +19,7 @@ const SECRETS = {
   TF_HTTP_PASSWORD: "canary-of-the-backend",
 };
 
-/** Runs a command on a declaration that may name an address of its own. */
+/** Runs a command on a declaration that may name its own address. */
 async function run(args: string[], declared: (canary: Canary) => object, env: Record<string, string> = {}) {
   const [dir, canary] = [temporaryFolder(), await startCanary()];
   const outside = path.join(temporaryFolder(), "secret");
@@ -32,7 +32,7 @@ async function run(args: string[], declared: (canary: Canary) => object, env: Re
   return { ...ran, canary };
 }
 
-/** What was measured: each of these sent a credential to an address of the declaration's choice. */
+/** Attacks that once worked: each sent a credential to an address that the declaration chose. */
 const attacks: [string, (canary: Canary) => object][] = [
   ["the token", ({ url }) => ({ providers: { default: { base_url: url } } })],
   ["another variable", ({ url }) => ({ providers: { default: { base_url: url, token_env: "DEPLOY_KEY" } } })],

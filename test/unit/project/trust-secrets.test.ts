@@ -1,4 +1,4 @@
-/** What a stranger's declaration learns of the secrets of those who plan it: nothing. */
+/** A plan of an untrusted declaration reveals no secret to its author. */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { project, type Ran, runIn } from "../cli/harness.ts";
 const HOOK = { url: "https://hooks.acme.example/b", events: ["invoice.paid"] };
 const SECRET = "hosting_webhook.billing.secret";
 
-/** Whatever an expression can do with a secret so that nothing of it is left to recognize, or only one bit. */
+/** Expressions that transform a secret beyond recognition, or that reveal one bit of it. */
 const EXPRESSIONS = [
   `nonsensitive(upper(S))`,
   `nonsensitive(strrev(S))`,
@@ -36,7 +36,7 @@ const EXPRESSIONS = [
   `range(parseint(substr(S, 6, 1), 16))`,
 ];
 
-/** A project with a webhook that was applied, and copies of its state with other secrets in it. */
+/** An applied project with a webhook, and copies of its state with other secrets. */
 async function applied(declaration = { project: "acme", webhooks: { billing: HOOK } }) {
   const made = await project(JSON.stringify(declaration));
   expect((await made.run(["apply", "--auto-approve"])).code).toBe(0);
@@ -49,7 +49,7 @@ async function applied(declaration = { project: "acme", webhooks: { billing: HOO
 }
 
 const FORMATS = [[], ["--format", "markdown"], ["--format", "html"], ["--json"], ["--out", "n.plan"]];
-/** Without what differs between any two runs. */
+/** Removes the parts of an output that differ in every run. */
 const timeless = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z|"checksum": "\w+"/g, "");
 const said = ({ code, stdout, stderr }: Ran) => timeless(`${code}\n${stdout}\n${stderr}`);
 
@@ -211,7 +211,7 @@ describe("what an untrusted project calls a secret hides no part of the plan", (
       runner: true,
     });
     expect(markdown.stdout).toContain("1 to destroy");
-    // The secret of the state itself is masked; no word of the plan is.
+    // The runner masks the state's secret, but no word of the plan.
     expect(markdown.stderr).toContain("::add-mask::whsec_");
     for (const word of WORDS) expect(markdown.stderr).not.toContain(`::add-mask::${word}`);
   });

@@ -1,7 +1,7 @@
 /**
- * Every key of every format of a declaration, and what an untrusted one may do with it. The keys are taken from the schemas, and
- * from the table that the reader of stacks goes by: one that has no answer here fails. Each is then given what an attacker would
- * write there, end to end.
+ * Every key of every declaration format, and its permission in an untrusted declaration. The keys come from the
+ * schemas and from the table of the stack reader. A key without an answer here fails. The tests then give each key the
+ * values of an attacker, through the whole command.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -19,12 +19,13 @@ import { watchPaths } from "../../support/watched-paths.ts";
 import { runIn } from "../cli/harness.ts";
 
 /**
- * `harmless`: whatever stands there, a plan asks the operator's host alone and shows what is written. `refused`: it would name an
- * address, a credential, a command or a backend. `inside`: a path of the project, and no other. `unsupported`: no stack may have it.
+ * `harmless`: with any value, a plan sends requests only to the operator's host and prints the value. `refused`: the
+ * key would name an address, a credential, a command or a backend. `inside`: only a path inside the project.
+ * `unsupported`: no stack may contain the key.
  */
 type Answer = "harmless" | "refused" | "inside" | "unsupported";
 
-/** `prefix: names` in each line. */
+/** Parses lines of the form `prefix: names`. */
 function answers(table: Readonly<Partial<Record<Answer, string>>>): Map<string, Answer> {
   const lines = Object.entries(table).flatMap(([answer, text]) =>
     text
@@ -82,7 +83,7 @@ const YAML = answers({
     webhooks.*.secret_output: file env_file.path`,
 });
 
-/** Of a stack: without the names of blocks, so `output.value` is one of `output: {NAME: {value: …}}`. */
+/** Keys of a stack, without the names of blocks: `output.value` stands for `output: {NAME: {value: …}}`. */
 const STACK = answers({
   harmless: `
     stack: locals
@@ -151,7 +152,7 @@ interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-/** The paths of a JSON schema that end; `*` is any name. */
+/** Returns the paths to the leaves of a JSON schema. `*` stands for any name. */
 function leaves(schema: Schema, at: readonly string[] = []): string[] {
   const { properties = {}, patternProperties = {}, additionalProperties: others } = schema;
   const patterns = Object.keys(patternProperties).map((pattern) => pattern.replace(/^\^(.*)$/, "$1*"));
@@ -166,7 +167,7 @@ function leaves(schema: Schema, at: readonly string[] = []): string[] {
   return [...new Set(deeper.length > 0 || own === "" ? deeper : [own])];
 }
 
-/** The same of Terraform's schemas, without what only the API gives. */
+/** Returns the paths of Terraform's attributes, without attributes that only the API sets. */
 function attributePaths(attributes: Attributes, at: string): string[] {
   return Object.entries(attributes).flatMap(([name, { type, optional, required }]) => {
     if (optional !== true && required !== true) return [];
@@ -177,7 +178,7 @@ function attributePaths(attributes: Attributes, at: string): string[] {
 const jsonSchema = JSON.parse(
   readFileSync(path.resolve(import.meta.dirname, "../../../schemas/hosting.schema.json"), "utf8"),
 ) as Schema;
-/** What the reader of stacks goes by; a key whose own keys are listed is none that holds a value. */
+/** Keys of the stack reader's table. A key whose own keys are listed holds no value. */
 const languagePaths = Object.entries<Keys>(KEYS)
   .flatMap(([block, { known, refused }]) => [...known, ...refused].map((key) => `${block}.${key}`))
   .filter((key) => key !== "terraform.backend" && !(key.replace(/^stack\./, "") in KEYS));
@@ -201,14 +202,14 @@ const IN_ENVIRONMENT = "value-of-the-environment";
 const IN_FILE = "line-of-a-file";
 const TOKEN = "token-of-the-operator";
 
-/** Calls of the file system, with their paths. */
+/** Records calls of the file system, with their paths. */
 const done = watchPaths();
 
 beforeAll(done.begin);
 afterAll(done.end);
 beforeEach(done.forget);
 
-/** A document with one value at a path. */
+/** Returns a document with one value at a path. */
 function nest(steps: readonly string[], value: unknown, base: unknown = {}): unknown {
   const [first, ...rest] = steps;
   if (first === undefined) return value;
@@ -216,7 +217,7 @@ function nest(steps: readonly string[], value: unknown, base: unknown = {}): unk
   return { ...object, [first]: nest(rest, value, object[first]) };
 }
 
-/** What a block needs beside the key that is tried. */
+/** Required attributes of a block beside the tested key. */
 const BLOCKS: Readonly<Record<string, object>> = {
   hosting_client_account: { name: "Acme" },
   hosting_domain: {
@@ -232,7 +233,7 @@ const BLOCKS: Readonly<Record<string, object>> = {
   hosting_webhook: { url: "https://hooks.example/x", events: ["invoice.paid"] },
 };
 
-/** Of data sources what they cannot be without. */
+/** Required attributes of data sources. */
 const INPUTS: Readonly<Record<string, object>> = {
   hosting_domain_availability: { domains: ["acme.example"] },
   hosting_grants: { service_id: "1001" },
@@ -243,7 +244,7 @@ const INPUTS: Readonly<Record<string, object>> = {
   terraform_remote_state: { backend: "http", config: { address: "https://x.example" } },
 };
 
-/** Templates and defaults with a block that uses them. */
+/** Returns templates or defaults, with a block that uses them. */
 function expandedWith([section = "", at = "", attribute = ""]: readonly string[], value: unknown): object {
   const own = section === "defaults" ? at : attribute === "secret_output" ? "webhooks" : undefined;
   const kind = [...kinds.values()].find((one) =>
@@ -275,7 +276,7 @@ function yamlWith(key: string, value: unknown): object {
 const OF_WEBHOOK = { resource: { hosting_webhook: { one: BLOCKS.hosting_webhook } } };
 const VALIDATION = { condition: true, error_message: "No." };
 
-/** What a key of this block is tried beside, so that a plan without the key succeeds, and shows what it holds. */
+/** Surroundings of a tested key in a block: without the key, a plan succeeds and prints the value. */
 const AROUND: Readonly<Record<string, object>> = {
   locals: { locals: { one: "x" }, output: { all: { value: `\${local.one}` } } },
   variable: {
@@ -288,7 +289,7 @@ const AROUND: Readonly<Record<string, object>> = {
   removed: { removed: { from: "hosting_webhook.old" } },
 };
 
-/** Where a key stands in a stack, with names for the blocks. */
+/** Returns the position of a key in a stack, with names for the blocks. */
 function placeIn(key: string): readonly [block: string, ...string[]] {
   const [block = "", second = "", ...rest] = key.split(".");
   if (block === "stack") return [second, "one"];
@@ -312,18 +313,19 @@ function around([block, type = ""]: ReturnType<typeof placeIn>): object {
 function stackWith(key: string, value: unknown): object {
   const place = placeIn(key);
   const stack = nest(place, completed(key, value), around(place));
-  // Declared only where it is named: the variable alone is refused, as the environment has a value for it.
+  // Adds the default only if the value refers to the variable. A declared variable alone would be refused, because the
+  // environment has a value for it.
   return (
     JSON.stringify(value).includes("var.who") ? nest(["variable", "who", "default"], "nobody", stack) : stack
   ) as object;
 }
 
-/** A name where a path is tried, and the other way round: half a place is refused for being half. */
+/** Completes a value that would be refused as incomplete: a command must be a list. */
 function completed(key: string, value: unknown): unknown {
   return key.endsWith("command") && typeof value === "string" ? [value] : value;
 }
 
-/** What an attacker writes; where the key is not harmless, first what it would be abused with if it were allowed. */
+/** Returns an attacker's values. For a key that is not harmless, the first value is a plausible abuse. */
 function hostile(key: string, answer: Answer, evil: string, outside: string, template: string): unknown[] {
   if (answer === "harmless") return [evil, template.includes("env.") ? outside : `\${file("${outside}")}`, template];
   const usual: [RegExp, unknown][] = [
@@ -379,7 +381,7 @@ async function attacked(key: string, answer: Answer, attack: Attack): Promise<vo
       host.requests.filter((request) => !request.startsWith("GET ")),
       what,
     ).toEqual([]);
-    // Not even a look: on Windows the look at a path of a server signs on there.
+    // Not even a stat call: on Windows, a stat of a server's path signs on at that server.
     expect(done.with(away), what).toEqual([]);
     expect(done.changes(), what).toEqual([]);
     expect([readdirSync(dir), readdirSync(away)], what).toEqual([[attack.file], ["secret"]]);
@@ -387,11 +389,11 @@ async function attacked(key: string, answer: Answer, attack: Attack): Promise<vo
     expect([io.ran, io.browsed], what).toEqual([[], []]);
     expect(text, what).not.toContain("a test must not");
     if (answer === "refused" || answer === "unsupported") expect(code, what).toBe(1);
-    // What it is refused for is that it is not trusted, or that no stack may have it.
+    // The refusal's reason is the missing trust, or that no stack may contain the key.
     const reason = answer === "unsupported" ? /config\.unsupported/ : /trust\.(?:untrusted|file)/;
     if (answer !== "harmless" && nth === 0) expect([code, stderr], what).toEqual([1, expect.stringMatching(reason)]);
   }
-  // What hostform reads is seen at all.
+  // Proves that the recorder sees hostform's reads.
   expect(done.with(path.join(dir, attack.file))).toEqual(expect.arrayContaining(["lstatSync", "open"]));
 }
 

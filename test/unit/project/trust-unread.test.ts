@@ -1,4 +1,4 @@
-/** What a token that only views may not read (§4: lists of webhooks and of grants), in the plan of an untrusted declaration. */
+/** Lists that a view-only token may not read (§4: webhooks and grants), in the plan of an untrusted declaration. */
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ const SITE = "services:\n  www: {plan_id: 11, currency: USD, domain: www.acme.ex
 const FAST = "providers: {default: {requests_per_minute: 6000}}\n";
 const DECLARED = `project: test\n${WEBHOOK}${SITE}, grants: {dev@acme.example: view}}\n`;
 
-/** A project that was applied, and a `plan` of it with a token that only views. */
+/** Applies a project, then plans with a view-only token. */
 async function planned(applied = DECLARED) {
   const { write, run, sandbox, dir } = await project(applied);
   const { code, stderr } = await run(["apply", "--auto-approve", "--no-wait"]);
@@ -88,7 +88,7 @@ describe("with a token that only views", () => {
     expect(
       sandbox.control
         .requests()
-        // Another ability shows invoices.
+        // Invoices need another ability.
         .filter(({ status, path }) => status === 403 && !path.includes("/invoices")),
     ).toHaveLength(1);
   });

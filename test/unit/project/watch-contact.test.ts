@@ -4,7 +4,10 @@ import { Contact } from "../../../src/project/watch/contact.ts";
 /** A check: its time in seconds, the codes of its errors, and true if it reached its end. */
 type Check = readonly [at: number, codes: readonly string[], isOver: boolean];
 
-/** Learns from checks. @returns the reports of an end, and true if the token is rejected. */
+/**
+ * Processes checks.
+ * @returns the reports of an end, and true if the token is rejected.
+ */
 function after(checks: readonly Check[], overdueAt: readonly number[] = []) {
   const contact = new Contact(60_000);
   const reports: (number | undefined)[] = [];

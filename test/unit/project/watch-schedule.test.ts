@@ -87,7 +87,7 @@ describe("checks for events", () => {
             schedule.ended({ kind: "hinted", at: now, requests, perMinute, outcome: "ended" });
             spent.push({ at: now, requests });
           }
-          // What was spent up to any look is paid for by the time until the next one.
+          // The time until the next check allows twice the requests of each check.
           for (const [i, { at, requests }] of spent.entries()) {
             const next = spent[i + 1];
             if (next !== undefined && ((next.at - at) / MINUTE) * perMinute < 2 * requests - 1e-6) return false;

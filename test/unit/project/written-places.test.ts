@@ -1,4 +1,7 @@
-/** Every place that a command writes to: what a stranger, or somebody before, has put there leads no write elsewhere, and hangs nothing. */
+/**
+ * Every path that a command writes: files that an attacker or an earlier user placed there neither redirect a write
+ * nor block the command.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -7,7 +10,7 @@ import { startCanary } from "../../support/canary.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { runIn } from "../cli/harness.ts";
 
-/** The main branch, whose folder is the working folder, and in it the checkout of a request. */
+/** The main branch in the working folder, with the checkout of a change request inside it. */
 async function pipeline() {
   const [main, away, host] = [temporaryFolder(), temporaryFolder(), await startCanary()];
   const at = (name: string) => path.join(main, name);

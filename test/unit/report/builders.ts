@@ -21,7 +21,7 @@ export const plain = { remedies: fixOf, color: false };
 
 const typeOf = (address: string) => address.slice(0, address.indexOf("."));
 
-/** A change of `hosting_service.acme`; everything can be overridden. */
+/** Returns a change of `hosting_service.acme`. `over` replaces any field. */
 export function change(over: Partial<Change> = {}): Change {
   const address = over.address ?? "hosting_service.acme";
   return {
@@ -69,7 +69,7 @@ export function cost(over: Partial<CostLine> = {}): CostLine {
   return { currency: "USD", orders: 1, list: 2000, billed: 1800, unknown: 0, ...over };
 }
 
-/** A service as recorded and observed. */
+/** A service in the state and in the account. */
 export const liveService: JsonObject = {
   id: "1001",
   plan_id: 101,
@@ -93,7 +93,7 @@ export const liveService: JsonObject = {
   generated_password: null,
 };
 
-/** The order of a service: what is declared is known, the rest after apply. */
+/** Returns the order of a service: the declared values are known, the others only after apply. */
 export function order(over: Partial<Change> = {}): Change {
   const config: JsonObject = { plan_id: 101, currency: "USD", domain: "www.acme.example", term: 12 };
   const unknown = ["id", "plan", "product_type", "status", "price", "next_due_date", "created_at"];
@@ -111,7 +111,7 @@ export function order(over: Partial<Change> = {}): Change {
   });
 }
 
-/** An update in place of the live service. */
+/** Returns an update of the live service in place. */
 export function update(after: JsonObject, over: Partial<Change> = {}): Change {
   return change({
     actions: ["update"],
@@ -139,7 +139,7 @@ export function diagnostic(over: Partial<Diagnostic> = {}): Diagnostic {
   return { severity: "error", code: "config.invalid_value", summary: "term is not one of the allowed terms", ...over };
 }
 
-/** The place of `marked` in a line of `hosting.yaml`. */
+/** Returns the position of `marked` in a line of `hosting.yaml`. */
 export function at(text: string, marked: string, line = 12): SourceRange {
   const column = text.indexOf(marked) + 1;
   return { file: "hosting.yaml", line, column, endLine: line, endColumn: column + marked.length, text };

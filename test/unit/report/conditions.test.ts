@@ -1,4 +1,4 @@
-/** Conditions: what needs attention and is no change, in every report of a plan. */
+/** Conditions need attention without a change. Every report of a plan lists them. */
 import { describe, expect, it } from "vitest";
 import { conditionFor } from "../../../src/core/messages/index.ts";
 import { conditionOf, conditionWarning } from "../../../src/core/model/index.ts";

@@ -100,7 +100,7 @@ describe("renderDiagnostics", () => {
     );
     expect(show(80)).toContain("Fix: Put hosting_service.s0 back. Likewise for the others.");
     expect(show(80).match(/^Error:/gm)).toHaveLength(1);
-    // Of a few each has its fix.
+    // With three diagnostics, each prints its own fix.
     expect(show(3).match(/^Fix: Put hosting_service\.s\d back\.$/gm)).toHaveLength(3);
     const other = { ...prevented(80), detail: "The server says: never." };
     expect(renderDiagnostics([...Array.from({ length: 8 }, (_, at) => prevented(at)), other], plain)).toContain(

@@ -7,7 +7,7 @@ import { dangerous, markup } from "./hostile.ts";
 import { planCases } from "./plan-cases.ts";
 
 describe("a text in a page", () => {
-  /** The text as it stands in an attribute and in an element. */
+  /** Returns the escaped text in an attribute and in an element. */
   const written = (text: string) =>
     /data-head="(?<attribute>[\s\S]*?)">(?<element>[\s\S]*?)<\/td><\/tr>/.exec(
       pageHtml("page", [table(["Name", text], [["row", text]])]),
@@ -51,8 +51,8 @@ describe("renderPlanHtml", () => {
     fc.assert(
       fc.property(markup, (text) => {
         const html = page(text);
-        // A line break in a value makes a line, and a line that begins with a sign has a colour.
-        // Backticks make code, within one line.
+        // The formatter itself adds lines and colours: a line break starts a new line, a sign at its start colours it,
+        // and backticks within one line become code.
         const shape = (tags: readonly string[] | null) => tags?.filter((tag) => !/^<\/?(?:span|code>$)/.test(tag));
         expect(shape(elements(html))).toEqual(shape(own));
         for (const span of html.match(/<span[^>]*>/g) ?? [])

@@ -11,7 +11,7 @@ import { fixOf } from "../../support/remedies.ts";
 import { change, cost, diagnostic, drift, order, plain, plan, reason } from "./builders.ts";
 import { dangerous, markup } from "./hostile.ts";
 
-/** CommonMark's rule for code spans: closed by the next run of as many ticks as it was opened with. */
+/** Splits a code span by CommonMark's rule: the next run of equally many backticks closes the span. */
 function codeSpan(markdown: string): { content: string; rest: string } {
   const [fence = ""] = /^`+/.exec(markdown) ?? [];
   const close = [...markdown.matchAll(/`+/g)].find(({ index, 0: run }) => index > 0 && run === fence);
@@ -21,10 +21,7 @@ function codeSpan(markdown: string): { content: string; rest: string } {
   return { content: spaced ? content.slice(1, -1) : content, rest: markdown.slice(close.index + fence.length) };
 }
 
-/**
- * What a reader of Markdown sees as text of the page, and not as code: fenced blocks and code spans are taken out, by
- * CommonMark's rules for where they end.
- */
+/** Returns the text of a page without its fenced blocks and code spans, by CommonMark's rules. */
 function prose(markdown: string): string {
   const lines: string[] = [];
   let fence: string | undefined;
@@ -115,9 +112,10 @@ describe("renderPlanMarkdown", () => {
     const ours = new Set(prose(renderPlanMarkdown(worst("x"), plain)).split(/\s+/));
     fc.assert(
       fc.property(markup, (text) => {
-        // A plan without the name of its project has another first line: `saved-plan.test.ts`.
+        // Without a project name, a plan has another first line: `saved-plan.test.ts`.
         const markdown = renderPlanMarkdown({ ...worst(text), project: text || "x" }, plain);
-        // The words around the code are ours, or words and numbers that no code host acts on.
+        // Text outside of code consists of the report's own words, or of words and numbers without a meaning to a code
+        // host.
         const foreign = prose(markdown)
           .replace(/<!-- .* -->/, "")
           .split(/\s+/)
@@ -230,7 +228,7 @@ describe("a plan that is too long for a comment", () => {
   });
 });
 
-/** A plan with a text in every field that can hold one. */
+/** Returns a plan with this text in every text field. */
 function worst(text: string) {
   const address = `hosting_service.${text}`;
   const bad = diagnostic({ summary: text, detail: text, remedies: [text], address: text });

@@ -132,7 +132,7 @@ describe("everything printed", () => {
     outcome: outcome(address, { awaiting: "payment", invoice: invoice({ number: text }) }),
   });
 
-  // One test over all renderers: a new field that is printed without escaping shows here.
+  // One test for all renderers detects a new field without escaping.
   it("holds no dangerous character, whatever stands in any field", () => {
     fc.assert(
       fc.property(hostile, fc.boolean(), (text, long) => {

@@ -1,4 +1,4 @@
-/** The same figures in text, page, comment and JSON, whatever a plan does and the account shows. */
+/** Equal figures in text, page, comment and JSON, for any plan and any account. */
 import { describe, expect, it } from "vitest";
 import { conditionFor } from "../../../src/core/messages/index.ts";
 import type { Change, Condition, Plan } from "../../../src/core/model/index.ts";
@@ -53,14 +53,14 @@ const unread = (name: string) => conditionFor("unread", { ...recorded(name), why
 const unseen = (...names: string[]) =>
   names.map((name) => (name.includes("@") ? `hosting_grant.www["${name}"]` : `hosting_service.${name}`));
 
-/** The figures of a plan in each format. */
+/** The figures of a plan in one format. */
 interface Said {
   readonly billed?: string;
   readonly unpaid: readonly string[];
   readonly goingOffline: readonly string[];
   readonly offline: readonly string[];
   readonly access: readonly string[];
-  /** Lines of text and comment. */
+  /** Patterns of the figures in text and comment. */
   readonly line: string;
   readonly headline?: RegExp;
 }

@@ -35,7 +35,7 @@ const paid = result(
   Array.from({ length: 69 }, (_, i) => outcome(address(i), { invoice: invoice(), awaiting: "payment" })),
   { noWait: true },
 );
-/** The same records, with what is as long as the API allows. */
+/** Returns the same records with values of the API's maximum length. */
 const longRows = (listing: Listing) =>
   listingRows[listing].map((row) => ({
     ...row,
@@ -55,7 +55,7 @@ const texts: readonly [name: string, render: (look: Look) => string][] = [
   ["one record", (look) => renderFields({ id: "1001", domain: LONG, note: "some words ".repeat(30).trim() }, look)],
   ...planCases.map(({ name, plan: planned }): [string, (look: Look) => string] => [
     name,
-    // Rows of attributes hold what was declared, in lines of its own.
+    // `body: false` omits the rows of attributes, because declared values are never wrapped.
     (look) => renderPlan(planned, { ...look, body: false }),
   ]),
   ...outcomeCases.map(({ name, plan: planned, result: ended }): [string, (look: Look) => string] => [

@@ -2,12 +2,11 @@ import { expect } from "vitest";
 import { widthOf } from "../../../src/report/text-style.ts";
 
 const wordsOf = (text: string) => text.split(/\s+/).filter((word) => word !== "" && word !== "#");
-/** Two sessions on a busy machine need not wait equally long: "1s" and "3" are no broken words. */
+/** True for a duration. Two sessions may wait differently long, so their durations may differ. */
 const isTime = (word: string) => /^(?:\d+s?|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))$/.test(word);
 
 /**
- * Text on a terminal: no line is longer than the terminal is wide, except for one word, and each word is one of the text that
- * was not made to fit.
+ * Fails if a line is longer than the terminal and has several words, or if a word does not occur in the unwrapped text.
  */
 export function expectFit(piped: string, shown: string, width: number): void {
   const tooLong = shown
@@ -18,10 +17,13 @@ export function expectFit(piped: string, shown: string, width: number): void {
   expect(wordsOf(shown).filter((word) => !words.has(word) && !isTime(word))).toEqual([]);
 }
 
-/** A command on a line of its own is copied, and stays whole. */
+/** True for a command on its own line. hostform never wraps such a line, because users copy it. */
 const isCommand = (line: string) => line.startsWith("    hostform ");
 
-/** What is in quotes is copied, and stays whole where it is no longer than a line. */
+/**
+ * True if a line can be wrapped. hostform does not break text in quotes that fits into one line, because users copy
+ * it.
+ */
 const isBreakable = (line: string, width: number) => {
   const unquoted = line.replace(/"(?:[^"\\]|\\.)*"/g, (quoted) => quoted.replaceAll(" ", "_"));
   return wordsOf(unquoted).length > 1 && wordsOf(unquoted).every((word) => widthOf(word) <= width);

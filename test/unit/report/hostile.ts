@@ -1,6 +1,9 @@
 import fc from "../../support/fc.ts";
 
-/** Everything that acts on a terminal or is drawn as nothing, written out by number: not the expression under test. */
+/**
+ * Returns the characters that control a terminal or are invisible, listed by number independently of the tested
+ * expression.
+ */
 export function dangerous(text: string, allowed = ""): string[] {
   return [...text].filter((character) => {
     if (allowed.includes(character)) return false;
@@ -25,8 +28,8 @@ export function dangerous(text: string, allowed = ""): string[] {
 }
 
 /**
- * What the agents of CI systems act on in a log, found as they find it: in each line, with what weighs nothing left out, as
- * comparisons of texts in .NET do. Written from their sources (ActionCommand.cs, Command.cs), not from the code under test.
+ * Returns the lines that CI agents execute in a log. Like .NET's text comparison, the search ignores characters
+ * without weight. Written from the agents' sources (ActionCommand.cs, Command.cs), not from the tested code.
  */
 export function liveCommands(text: string): string[] {
   return text.split(/\r\n|\r|\n/).filter((line) => {
@@ -38,7 +41,7 @@ export function liveCommands(text: string): string[] {
   });
 }
 
-/** Commands of those agents, and pieces that become one when they meet. */
+/** Commands of these agents, and pieces that form a command when joined. */
 export const COMMANDS = [
   "##[error]x",
   "##vso[task.setvariable variable=A]x",
@@ -52,10 +55,10 @@ export const COMMANDS = [
   "[",
 ] as const;
 
-/** Any text, with many more of the dangerous characters than chance would give. */
+/** Any text, with a higher share of dangerous characters. */
 export const hostile = fc.string({
   unit: fc.oneof(
-    // Any character. (`unit: "binary"` lists all of them first, which takes a second.)
+    // Any character. (`unit: "binary"` first lists all characters, which takes a second.)
     fc
       .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
       .map((code) => String.fromCodePoint(code)),
@@ -78,7 +81,7 @@ export const hostile = fc.string({
   ),
 });
 
-/** The same, with what means something to Markdown, HTML and code hosts. */
+/** Any text, with a higher share of characters that have a meaning in Markdown, in HTML or for a code host. */
 export const markup = fc
   .array(
     fc.oneof(

@@ -1,6 +1,6 @@
 import type { Listing, Listings } from "../../../src/report/index.ts";
 
-/** Each listing with a few records. */
+/** Sample records of each listing. */
 export const listingRows: { readonly [L in Listing]: readonly Listings[L][] } = {
   plans: [
     {

@@ -5,7 +5,7 @@ import { order, plain, plan } from "./builders.ts";
 
 const names = Array.from({ length: 500 }, (_, at) => `hooks-${at}.example`);
 const newNames = names.map((name) => ({ what: "receives events", name, addresses: ["hosting_webhook.a"] }) as const);
-/** Far more than a comment holds. */
+/** More changes than a comment can hold. */
 const changes = Array.from({ length: 3000 }, (_, at) =>
   order({ address: `hosting_service.s${at}`, client: "x".repeat(60) }),
 );

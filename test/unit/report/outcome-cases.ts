@@ -29,7 +29,7 @@ export const full = plan([
   change({ address: "hosting_service.old", actions: ["forget"], before: liveService, removal: "forget" }),
 ]);
 
-/** Ends of an apply whose text stands in a golden file of the same name. */
+/** Ends of an apply. A golden file with the same name contains the text of each. */
 export const outcomeCases: readonly { name: string; why: string; plan: Plan; result: ApplyResult }[] = [
   {
     name: "outcome-complete",

@@ -29,7 +29,7 @@ const plain = { color: false, remedies: fixOf };
 const shown = (outputs: readonly OutputChange[], over: Partial<Plan> = {}) =>
   renderPlan(plan([], { outputs, ...over }), plain);
 
-/** Of every type: `terraform plan -no-color` of Terraform 1.11.4 prints it so. */
+/** Outputs of every type, as `terraform plan -no-color` of Terraform 1.11.4 prints them. */
 const every: readonly OutputChange[] = [
   output("b", { after: true }),
   output("id", { after_unknown: true }),
@@ -154,7 +154,7 @@ describe("recorded outputs", () => {
   const { outputs = new Map<string, OutputState>() } = decodeState(fixture, "the fixture").state;
 
   it("are printed as `terraform output` prints those of every type", () => {
-    // A JavaScript number has not all digits of that one.
+    // A JavaScript number cannot represent every digit of these outputs.
     const rest = new Map([...outputs].filter(([name]) => name !== "bignum" && name !== "exp"));
     expect(renderOutputs(rest)).toBe(readFileSync(join(import.meta.dirname, "fixtures/terraform-output.txt"), "utf8"));
   });

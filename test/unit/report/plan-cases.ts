@@ -15,7 +15,7 @@ const webhook: JsonObject = {
 
 const contact: JsonObject = { first_name: "Ana", last_name: "Kapanadze", email: "ana@acme.example", country: "GE" };
 
-/** Plans whose text stands in a golden file of the same name. */
+/** Plans. A golden file with the same name contains the text of each. */
 export const planCases: readonly { name: string; why: string; plan: Plan; options?: Partial<PlanTextOptions> }[] = [
   {
     name: "plan-nothing",

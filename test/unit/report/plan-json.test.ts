@@ -8,7 +8,7 @@ import { change, cost, diagnostic, drift, liveService, order, plain, plan, reaso
 const dev = 'hosting_grant.acme["dev@acme.example"]';
 const only = (...args: Parameters<typeof plan>) => planJson(plan(...args), plain).resource_changes[0];
 
-// The fields that Terraform documents for its plan representation, format 1.2; a reader may rely on these and no others.
+// Fields that Terraform documents for its plan format 1.2. Readers may rely on these fields only.
 const DOCUMENTED = new Set([
   "format_version",
   "terraform_version",

@@ -3,7 +3,7 @@ import { renderPlanHtml, renderPlanMarkdown } from "../../../src/report/index.ts
 import fc from "../../support/fc.ts";
 import { change, plain, plan } from "./builders.ts";
 
-/** The first characters of the lines of a comment's diff that a code host colours. */
+/** Returns the first characters of the lines that a code host colours in a comment's diff. */
 const coloured = (markdown: string) =>
   (/```diff\n([\s\S]*?)```/.exec(markdown)?.[1] ?? "")
     .split("\n")
@@ -12,7 +12,7 @@ const coloured = (markdown: string) =>
     .join("");
 const classes = (html: string) => [...html.matchAll(/<span class="(\w+)">/g)].map(([, name]) => name).join(" ");
 
-/** A plan in which a text of several lines is created and changed. */
+/** Returns a plan that creates and updates a text of several lines. */
 const planOf = (before: string, after: string) =>
   plan([
     change({ actions: ["create"], after: { notes: after } }),

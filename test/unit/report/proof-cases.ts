@@ -1,4 +1,4 @@
-// Plans that show what a reader must not misread: each stands in golden files as text, Markdown, page and effects in JSON.
+// Plans that a reader must not misread. Golden files contain each plan as text, Markdown, page and effects in JSON.
 import { conditionFor } from "../../../src/core/messages/index.ts";
 import type { Change, JsonObject, Plan, Quote } from "../../../src/core/model/index.ts";
 import { agency } from "../../dashboard/agency.ts";
@@ -49,7 +49,7 @@ const moved = (name: string, i: number, after: JsonObject) => ({
   after: { ...site(i), ...after },
 });
 
-/** Names that mean something to a terminal, a browser, a code host, or the agent of a CI. */
+/** Names with a meaning to a terminal, a browser, a code host or a CI agent. */
 export const HOSTILE = {
   html: "</pre></details><script>alert(1)</script><img src=x onerror=alert(2)>",
   markdown: "`|`\n```\n[pay](https://evil.example) @octocat #1 | **x**",

@@ -21,7 +21,9 @@ export const recorded = (resources: readonly ResourceState[], over: Partial<Reco
   ...over,
 });
 
-/** What an agency has: a service that is suspended, a create without an outcome, access, events, outputs with a secret. */
+/**
+ * State of an agency: a suspended service, a create without an outcome, grants, webhooks, and outputs with a secret.
+ */
 export const account: Recorded = recorded(
   [
     resource("hosting_service.shop", { ...liveService, id: "1002", domain: "shop.acme.example", suspended: true }),
@@ -55,7 +57,7 @@ export const account: Recorded = recorded(
   },
 );
 
-/** The same names in every place that is shown. */
+/** A state with the same hostile names in every printed field. */
 export const hostileAccount: Recorded = recorded(
   Object.values(HOSTILE).flatMap((name, i) => [
     resource(

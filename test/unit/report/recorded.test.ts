@@ -20,7 +20,8 @@ const services = (count: number) =>
   );
 
 describe("what is recorded, for reading", () => {
-  // `vitest run test/unit/report/recorded.test.ts --update` writes them again; read the difference.
+  // `vitest run test/unit/report/recorded.test.ts --update` writes the golden files. Read the difference before you
+  // commit it.
   it.each(Object.entries(FORMATS))("%s", async (extension, render) => {
     const text = render(account, options);
     await expect(text).toMatchFileSnapshot(`../../golden/report/recorded.${extension}`);

@@ -19,7 +19,7 @@ import {
   stateOf,
 } from "../../support/subjects.ts";
 
-/** Three kinds that the sources do not know. They send the requests of kinds that exist, and have words of their own. */
+/** Three kinds that the sources do not know. They send the requests of existing kinds, and have their own words. */
 const mailBox: Kind = {
   ...kindOf("hosting_service"),
   type: "hosting_mail_box",
@@ -62,7 +62,7 @@ const recorded = (address: string, attributes: JsonObject, over: Partial<Resourc
   return { address, attributes, ...rest, ...over };
 };
 
-/** Nouns of the kinds that exist. Names of attributes and addresses are no words. */
+/** Nouns of the existing kinds. Names of attributes and addresses are no nouns. */
 const OTHERS = /\b(?:services?|webhooks?|grants?|servers?|client accounts?|migration requests?)\b/i;
 const style = { color: false, width: undefined, remedies: fixOf };
 const absent: Observation = { status: "absent", matches: [] };
@@ -87,7 +87,7 @@ function planOf(
   return plan({ desired, state, observed, ...rest, ...over });
 }
 
-/** The plan in each form for people. */
+/** Returns the plan in each format for users. */
 const textsOf = (made: Plan) => [renderPlan(made, style), renderPlanMarkdown(made, style)].join("\n");
 
 describe("a kind that the reports do not know", () => {

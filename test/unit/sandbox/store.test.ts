@@ -39,7 +39,7 @@ const contents = (store: Store): unknown => [
   store.table("counters").all(),
 ];
 
-/** Creates a persistence in memory that can fail. */
+/** A persistence in memory that can fail. */
 function memory(): Persistence & { rows: Map<string, RowChange>; failing: boolean } {
   const rows = new Map<string, RowChange>();
   const kept = {

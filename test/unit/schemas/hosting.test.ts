@@ -6,7 +6,7 @@ import { parseAllDocuments } from "yaml";
 import { kinds } from "../../../src/core/kinds/index.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
-// Formats are hints for editors; the declaration is checked by hostform itself.
+// Formats are hints for editors. hostform itself validates the declaration.
 const validatorOf = (name: string) =>
   new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false, allErrors: true }).compile(
     JSON.parse(readFileSync(path.join(root, "schemas", name), "utf8")),
@@ -14,7 +14,7 @@ const validatorOf = (name: string) =>
 const declared = validatorOf("hosting.schema.json");
 const ruled = validatorOf("policy.schema.json");
 
-/** Errors that an editor would underline: `path message`. */
+/** Returns the errors that an editor would underline, as `path message`. */
 function mistakes(yaml: string, validate = declared): string[] {
   const found = parseAllDocuments(yaml, { merge: true }).flatMap((document) => {
     validate(document.toJS());

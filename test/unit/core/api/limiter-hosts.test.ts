@@ -1,4 +1,4 @@
-// The client with hosts that count the minute in different ways (§8 leaves the way open), in simulated time.
+// The client with hosts that count the minute in different ways (§8 specifies none), in simulated time.
 import { describe, expect, it } from "vitest";
 import { COUNTERS, type Hints, type Load, sendAll } from "../../../support/limited-hosts.ts";
 

@@ -44,7 +44,6 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Advances the clock by `ms`. */
   advance(ms: number): void {
     this.#moveTo(this.#now + ms);
   }

@@ -69,7 +69,7 @@ describe("prevent_destroy", () => {
     expect(planOf(none, instance).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
   });
 
-  // The deletion policy alone would keep the service and delete the grants and webhooks of the declaration.
+  // By their deletion policies alone, the service would stay, and the grants and webhooks would be deleted.
   it("rejects a destroy of a resource that its policy would keep", () => {
     const none = { ...desiredOf(), preventDestroy: [{ resource: WWW }] };
     expect(planOf(none, serviceState("prevent"), { mode: "destroy" }).diagnostics).toEqual([

@@ -11,7 +11,7 @@ const order = fc.record({
   amount: fc.integer({ min: 1, max: 900 }),
   /** True if no response came. The next run adopts the object. */
   isLost: fc.boolean(),
-  /** Sources that do not know the order. */
+  /** True if the history does not know the order. */
   isForgotten: fc.boolean(),
   isHidden: fc.boolean(),
   /** The invoice is less than the listed price. */
@@ -78,7 +78,7 @@ describe("the union of history, account and reservations", () => {
   it("is never less than the truth, whatever was lost", () => {
     fc.assert(
       fc.property(fc.array(order, { maxLength: 12 }), (drawn) => {
-        // A state that lost its history has the account, as the host still shows the order.
+        // If a state lost its history, the account still proves the order, because the host still lists it.
         const known = drawn.map((one) => ({ ...one, isForgotten: false, isHidden: one.isHidden && !one.isLost }));
         const lost = known.filter(
           ({ isLost, state, type }) => !isLost || state === "first" || type === "hosting_service",

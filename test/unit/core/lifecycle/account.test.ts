@@ -183,7 +183,7 @@ describe("after a pause", () => {
 });
 
 describe("objects that other processes of this machine created", () => {
-  /** Creates an account whose store counts the creations, and the counts that the account compares with its create lock. */
+  /** Creates an account whose store counts the creates. Returns the counts that the account passes to its create lock. */
   const withTurns = (changed: boolean) => {
     const { kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     const state = { count: 3 };

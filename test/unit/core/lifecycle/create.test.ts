@@ -501,7 +501,7 @@ describe("a host that changes the form of values", () => {
       throw failure("maybe");
     };
     const first = await run(type, config, lost);
-    // An order repeats within seconds with the same key, which is another rule. This intent contains the objects
+    // An order follows another rule: it repeats within seconds with the same key. This intent contains the objects
     // before the create.
     const kept = first.records.find((record) => record !== "dropped")?.private;
     expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });

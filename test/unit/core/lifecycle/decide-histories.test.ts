@@ -294,7 +294,7 @@ async function recordedNow({ address, attributes, private: { pending } }: Pendin
   const { context, records } = fakeRun(fake.account, writer);
   const change = changeOf(type, attributes, { address, after: attributes });
   await outcomeOf(fake.kind, change, context).catch(() => {});
-  // JSON form, as the next run reads the record.
+  // JSON form, as in the record that the next run reads.
   return JSON.parse(JSON.stringify(records[0]));
 }
 

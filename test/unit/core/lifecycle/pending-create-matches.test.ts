@@ -1,4 +1,4 @@
-// Servers without a name: the live servers that may be the declared server, and those that belong to another resource.
+// Servers without a name: live servers that may be the declared server, and live servers of other resources.
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";

@@ -1,4 +1,7 @@
-/** The contract of a store: each implementation passes the same suite. Several stores of a machine are several processes. */
+/**
+ * Contract of a store: each implementation passes the same suite. Several stores of one machine represent several
+ * processes.
+ */
 import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
@@ -18,7 +21,10 @@ interface Machine {
   readonly clock: TestClock;
   readonly waits: TurnHolder[];
   readonly takenOver: TurnHolder[];
-  /** Opens the store of another process. @param clock its own clock. Default: that of the machine. */
+  /**
+   * Opens the store of another process.
+   * @param clock The clock of this process. Default: the machine's clock.
+   */
   open(clock?: Clock): AccountStore;
 }
 
@@ -67,16 +73,19 @@ const intent = (more: Partial<LeavingCreate> = {}): LeavingCreate => ({
   ...more,
 });
 
-/** The clock of a process that is stopped: it gives no signs of life. */
+/** The clock of a stopped process, which renews no sign of life. */
 const stoppedClock = (clock: Clock): Clock => ({ ...clock, sleep: (_, signal) => rejection(signal) });
 
-/** The clock of a process that asks about once a second: its short sleeps take that long. */
+/** The clock of a process that polls about once a second, because its short sleeps take that long. */
 const slowClock = (clock: Clock): Clock => ({
   ...clock,
   sleep: (ms, signal) => clock.sleep(Math.max(ms, 900), signal),
 });
 
-/** Takes the turn and keeps it. @returns the turn, and the function that gives it back. */
+/**
+ * Takes the turn and keeps it.
+ * @returns the turn, and a function that releases it.
+ */
 function hold(store: AccountStore, project = "shop"): Promise<{ turn: Turn; giveBack: () => Promise<void> }> {
   return new Promise((resolve) => {
     const ended = store.withTurn({ project, place: "state 1" }, async (turn) => {
@@ -91,11 +100,11 @@ function hold(store: AccountStore, project = "shop"): Promise<{ turn: Turn; give
   });
 }
 
-/** A sleep that only its signal ends. */
+/** Sleeps until the signal aborts. */
 const rejection = (signal: AbortSignal | undefined) =>
   new Promise<void>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
 
-/** Creates something in a turn of its own. */
+/** Creates an object in its own turn. */
 async function create(
   store: AccountStore,
   one: LeavingCreate,

@@ -15,7 +15,7 @@ import { DatabaseFile, databaseTrouble, openDatabase } from "../../../../src/cor
 import fc, { runs } from "../../../support/fc.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
-/** A file that holds numbers, in a folder that need not exist. */
+/** A file of numbers, in a folder that may not exist. */
 function numbers(place = path.join(temporaryFolder(), "made", "numbers")) {
   let damaged = 0;
   const file = new DatabaseFile(() => place, {

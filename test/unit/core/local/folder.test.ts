@@ -21,7 +21,7 @@ describe("a created folder", () => {
     expect(() => makeFolder(path.join(file, "a", "b"))).toThrow(/ENOTDIR|ENOENT/);
   });
 
-  // Node's own `mkdir` with `recursive` never returns there.
+  // Below /proc, Node's `mkdir` with `recursive` never returns.
   it.skipIf(process.platform !== "linux")("is refused below /proc", () => {
     expect(() => makeFolder("/proc/nowhere/hostform")).toThrow(/ENOENT.*\/proc\/nowhere/);
   });

@@ -1,4 +1,7 @@
-/** What every ledger keeps to, asked of the ledger itself; `limiter.test.ts` asks the same of a limiter that has one. */
+/**
+ * Requirements of every ledger, tested on the ledger itself. `limiter.test.ts` tests the same requirements on a
+ * limiter with a ledger.
+ */
 import { describe, expect, it } from "vitest";
 import type { Acceptance, Ledger, Refusal } from "../../../../src/core/api/index.ts";
 import { RollingWindow } from "../../../../src/core/local/rolling-window.ts";
@@ -8,12 +11,15 @@ import { LEDGERS, type Token } from "../../../support/ledgers.ts";
 const START = Date.UTC(2026, 10, 21, 10);
 const FULL_WINDOW_MS = 61_000;
 
-/** Books as many as may be booked at this moment. */
+/** Reserves as many requests as the ledger allows at this moment. Returns their number. */
 async function bookAll(ledger: Ledger, now: number, limit: number): Promise<number> {
   for (let booked = 0; ; booked++) if ((await ledger.reserve(now, limit)).waitMs > 0) return booked;
 }
 
-/** Processes that each send a number of requests and wait as long as the ledger says; who sent when. */
+/**
+ * Runs processes that each send a number of requests and wait as the ledger requires. Returns the sender and time of
+ * each request.
+ */
 async function runAll(token: Token, limit: number, wanted: readonly { count: number; from: number }[]) {
   const sent: { who: number; at: number }[] = [];
   const waiting = wanted.map(({ count, from }, who) => ({
@@ -43,7 +49,7 @@ const refusal = (now: number, until: number): Refusal => ({
   isCounted: true,
 });
 
-/** What the host says it has left. */
+/** A response that reports the host's remaining requests. */
 const remains = (now: number, limit: number, remaining: number, until: number): Acceptance => ({
   now,
   sentAt: now,
@@ -51,7 +57,7 @@ const remains = (now: number, limit: number, remaining: number, until: number): 
   budget: { remaining, until },
 });
 
-/** The most that were sent in any 61 s. */
+/** Returns the maximum number of requests in any 61 s. */
 function busiest(sent: readonly { readonly at: number }[]): number {
   return Math.max(
     ...sent.map(({ at: from }) => sent.filter(({ at }) => at >= from && at < from + FULL_WINDOW_MS).length),
@@ -141,7 +147,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
 
   if (name === "on disk") {
     it("gives each process its part of the minute, whatever another process requests", async () => {
-      // The process with most left to send asks first, each time: the worst that can happen to the others.
+      // The process with the most remaining requests always asks first, which is the worst case for the others.
       const sent = await runAll(newToken(), 60, [
         { count: 300, from: 0 },
         { count: 30, from: 1_000 },
@@ -199,7 +205,7 @@ describe("the pause after a refusal", () => {
   type Asked = Pick<Refusal, "askedMs">;
   const refused = (window: RollingWindow, now: number, asked: Asked = {}, sentAt = now) =>
     window.refuse({ now, sentAt, limit: 60, marginMs: 250, isCounted: true, ...asked });
-  /** Until when nobody may send, in ms from the start. */
+  /** Returns the end of the pause, in milliseconds from the start. */
   const pausedUntil = (window: RollingWindow) => window.toJSON().pausedUntil - START;
 
   const asks = (seconds: number): Asked => ({ askedMs: seconds * 1_000 });
@@ -255,7 +261,7 @@ describe("the pause after a refusal", () => {
       return pausedUntil(window);
     });
     expect(found).toEqual([30_250, 30_250, 40_250, 40_250]);
-    // One refusal so far, which ended at its own time: the next is the second.
+    // The earlier refusals count as one refusal, whose pause has ended. The next refusal is the second.
     refused(window, START + 30_250, asks(1));
     expect(pausedUntil(window)).toBe(40_250);
     refused(window, START + 40_250);
@@ -276,17 +282,17 @@ describe("the pause after a refusal", () => {
 
 describe("limit learned from refusals", () => {
   const MINUTE = 60_000;
-  /** So many requests are sent in a burst; all but the last are taken. */
+  /** Sends a burst of requests. The host accepts all but the last. */
   function refusedAfter(taken: number, refusal: Partial<Refusal> = {}) {
     const window = new RollingWindow();
-    // Of the minute before the first request nothing is known.
+    // The ledger knows nothing about the minute before the first request.
     window.reserve(START - 61_000, 60, "a");
     for (let i = 0; i <= taken; i++) window.reserve(START + i, 60, "a");
     const sentAt = START + taken;
     window.refuse({ now: sentAt + 1, sentAt, limit: 60, marginMs: 0, isCounted: false, ...refusal });
     return window;
   }
-  /** When requests leave in so many minutes from a moment, in ms from the start. */
+  /** Returns the times of the requests in this number of minutes from a moment, in milliseconds from the start. */
   function sentIn(window: RollingWindow, from: number, minutes: number): number[] {
     const sent: number[] = [];
     for (let now = from; now < from + minutes * MINUTE; ) {

@@ -15,7 +15,7 @@ const START = Date.UTC(2026, 10, 21, 10);
 const FULL_WINDOW_MS = 61_000;
 const PROCESS = path.resolve(import.meta.dirname, "../../../support/ledger-process.ts");
 
-/** A process that shares the ledger; killed after the test. */
+/** Starts a process that shares the ledger, and kills it after the test. */
 function start(...args: readonly (string | number)[]) {
   const child = spawn(process.execPath, [PROCESS, ...args.map(String)], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -94,7 +94,7 @@ describe("several processes", () => {
       await child.kill();
       const warnings: unknown[] = [];
       const ledger = ledgerOn(file, warnings);
-      // It books one in 2 s of its own time: 30 of them count in any minute.
+      // The process reserves one request every 2 s on its own clock, so any minute contains 30 of them.
       const { seen, bookings } = recordIn(file);
       expect(bookings).toBeGreaterThanOrEqual(30);
       expect(await ledger.reserve(seen, 60)).toMatchObject({ waitMs: 0, left: 60 - bookings - 1 });
@@ -150,7 +150,7 @@ describe("a response", () => {
   });
 });
 
-/** The content of the file. */
+/** Returns the content of the file. */
 function recordIn(file: string): { seen: number; bookings: number } {
   const database = openDatabase(file);
   try {
@@ -181,7 +181,7 @@ describe("a stored event", () => {
         let sentAt = START;
         for (const [i, { who, what, afterMs, remaining }] of steps.entries()) {
           now += afterMs;
-          // A process ends, and another begins.
+          // One process ends, and another starts.
           if (i % 97 === 96) await stores[who]?.close();
           if (i % 97 === 96) delete stores[who];
           stores[who] ??= new SqliteStore(() => file, {

@@ -1,4 +1,7 @@
-/** The store in a file: real processes, files that are damaged, busy, newer or gone, and the files of earlier versions. */
+/**
+ * The store in a file: real processes, files that are damaged, busy, newer or deleted, and the files of earlier
+ * versions.
+ */
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -13,7 +16,7 @@ import { temporaryFolder } from "../../../support/folder.ts";
 
 const PROCESS = path.resolve(import.meta.dirname, "../../../support/turns-process.ts");
 const FAST_CLOCK = path.resolve(import.meta.dirname, "../../../support/fast-clock.ts");
-/** A minute of a process takes two seconds. */
+/** A minute on the process's clock takes two seconds. */
 const FAST = 30;
 const AT = Date.now();
 const RUN = { project: "acme", place: "one" };
@@ -21,7 +24,10 @@ const PLACE = { mark: "1", label: "hosting.tfstate in /srv/acme" };
 const WWW = { type: "hosting_service", parent: "", id: "1001", name: "www.example", instances: 1 };
 const newFile = () => path.join(temporaryFolder(), "origin.store");
 
-/** A process that shares the store; killed after the test. @param rate the milliseconds that pass for it in one. */
+/**
+ * Starts a process that shares the store, and kills it after the test.
+ * @param rate milliseconds on the process's clock for each real millisecond.
+ */
 function start(file: string, place = "", rate = 1) {
   const env = { ...process.env, HOSTFORM_CLOCK: `${rate} ${Date.now()}` };
   const preload = rate === 1 ? [] : [`--import=${FAST_CLOCK}`];
@@ -41,7 +47,10 @@ function start(file: string, place = "", rate = 1) {
     pid: child.pid,
     kill,
     signal: (name: NodeJS.Signals) => void child.kill(name),
-    /** Writes a line. @returns the answer that is not `waiting`. */
+    /**
+     * Writes a line.
+     * @returns the first response other than `waiting`.
+     */
     ask: async (line: string) => {
       child.stdin?.write(`${line}\n`);
       for (;;) {
@@ -54,7 +63,7 @@ function start(file: string, place = "", rate = 1) {
   };
 }
 
-/** From now on the waits for a busy file take no real time. */
+/** Makes the waits for a busy file take no real time from now on. */
 function hurry(): void {
   vi.useFakeTimers({ toFake: ["performance", "setTimeout"] });
   vi.setTimerTickMode("nextTimerAsync");
@@ -73,7 +82,7 @@ describe("processes that create with one token", () => {
     const [a, b] = [start(file), start(file)];
     expect(await a.ask("enter")).toBe("entered");
     expect(await a.ask(`leave 1 hook ${AT}`)).toBe("left");
-    // The list is read while the request is under way: it may or may not show the object.
+    // The list is read during the request, so it may or may not contain the object.
     const count = await b.ask("count");
     b.write("enter");
     expect(await b.next()).toBe("waiting");
@@ -315,7 +324,7 @@ describe("a file", () => {
     await first.withTurn(RUN, (turn) => first.leave(turn, intent));
     await first.close();
     const reader = new DatabaseSync(file);
-    // Without a write-ahead log a reader delays the commit.
+    // Without a write-ahead log, a reader delays the commit.
     reader.exec("PRAGMA journal_mode = TRUNCATE");
     const states = () => reader.prepare("SELECT state FROM intents").all();
     const store = storeOn(file);
@@ -357,7 +366,7 @@ describe("a file", () => {
     const file = newFile();
     const clock = testClock();
     const waits: TurnHolder[] = [];
-    // Asks about once a second.
+    // This clock polls about once a second.
     const slow: Clock = { ...clock, sleep: (ms, signal) => clock.sleep(Math.max(ms, 900), signal) };
     const store = storeOn(file, { clock: slow, onWaiting: (holder) => void waits.push(holder) });
     await store.note([{ list: "l", name: "n", value: 1 }]);
@@ -429,7 +438,7 @@ describe("a file", () => {
     expect(await work()).toEqual([false, undefined]);
     expect(await work()).toEqual([false, undefined]);
     expect(alone).toHaveLength(1);
-    // A look of `watch` ends, and the file is usable at the next.
+    // A check of `watch` ends, and the file is usable at the next check.
     await store.close();
     rmSync(blocked);
     expect(await work()).toEqual([false, undefined]);
@@ -471,7 +480,7 @@ describe("holdings in a file", () => {
     const see = (one: (typeof processes)[number], n: number) =>
       one.ask(`see ${n % 2} run-${n} ${ids(n * 25).join(" ")}`);
     expect(await Promise.all(processes.map(see))).toEqual(["seen", "seen", "seen"]);
-    // States 0 and 1: 0-49 with 50-99, and 25-74.
+    // The entries 0 to 49, 50 to 99 and 25 to 74 belong to states 0 and 1.
     expect(await processes[0]?.ask("holdings")).toHaveLength(150);
   });
 
@@ -496,7 +505,7 @@ describe("holdings in a file", () => {
 });
 
 describe("the files of versions before the store", () => {
-  /** Files as those versions wrote them. */
+  /** Writes files as earlier versions wrote them. */
   function earlier(file: string) {
     const paths = { creates: `${file}.c`, journal: `${file}.j` };
     mkdirSync(path.dirname(file), { recursive: true });

@@ -8,7 +8,7 @@ import { passphraseKey, quick, rawKey } from "./keys.ts";
 const CANARY = "canary-of-a-signing-secret";
 const plain = file([], { outputs: { secret: { value: CANARY } } });
 
-/** Reads a text as a state with the key: what the reader of a file does. */
+/** Reads a text as a state with the key, as the reader of a file does. */
 async function read(text: string, encryption = quick(rawKey)): Promise<string> {
   const sealed = parseSealed(text, "the file");
   return sealed === undefined ? text : openState(sealed, await encryption.from(sealed.key), "the file");

@@ -24,7 +24,7 @@ const clear = async () => new FakeDisk({ [path]: plain, [backup]: older });
 const encrypted = async () =>
   new FakeDisk({ [path]: await sealed(plain, encryption), [backup]: await sealed(older, encryption) });
 
-/** What a file holds, whichever of the two keys it has, or none. */
+/** Returns the content of a file, unencrypted or encrypted with either key. */
 async function contentOf(disk: FakeDisk, name: string): Promise<string | undefined> {
   for (const by of [encryption, another]) {
     const text = new SealedText(new StateFile(name, disk, countingUuids()), by, { clear: true });
@@ -65,7 +65,7 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
         const disk = luck === undefined ? survivor(broken) : broken.afterPowerFailure(luck);
         expect([await contentOf(disk, path), await contentOf(disk, backup)], `step ${crashAt}`).toEqual([plain, older]);
         await place(disk).prepare();
-        // With the state under the new key, everything is.
+        // Once the state has the new key, all other files have it too.
         const opens = await new SealedText(place(disk), encryption, { clear: true }).read().catch(() => undefined);
         if (opens !== undefined) await reseal(place(disk), encryption, wanted, allowed);
         const texts = [...disk.names.values()].map(({ text }) => text);
@@ -88,7 +88,7 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
   test("is not reported when what is read back is something else", async () => {
     const disk = await from();
     disk.before = (operation) => {
-      // Another state of ours, whole, and not what was written.
+      // Another program replaces the state by a complete state with other content.
       const replaced = disk.operations.at(-1)?.endsWith(` ${path}`);
       if (replaced && operation === "syncFolder /project") disk.put(path, plain.replace(CANARY, "else"));
     };
@@ -155,7 +155,7 @@ describe("a backup", () => {
   });
 });
 
-/** The disk as the next process finds it after the process died. */
+/** Returns the disk as the next process finds it. */
 function survivor(disk: FakeDisk): FakeDisk {
   return new FakeDisk(Object.fromEntries([...disk.names].map(([name, { text }]) => [name, text])));
 }

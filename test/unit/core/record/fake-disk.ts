@@ -2,8 +2,8 @@ import { dirname, join } from "node:path";
 import type { Disk } from "../../../../src/core/files/index.ts";
 
 /**
- * What a crash leaves to chance: is unsynced content there, and which unsynced changes of names? Nothing says that a disk
- * keeps their order.
+ * Random results of a crash: whether unsynced content survives, and which unsynced renames and removals survive. A
+ * disk may reorder them.
  */
 export interface Luck {
   readonly content: "kept" | "lost" | "half";
@@ -21,7 +21,7 @@ interface Inode {
 }
 
 /**
- * A disk in memory that keeps for certain only what was synced: content by `sync`, names by `syncFolder`. It crashes
+ * A disk in memory that guarantees only synced data: content after `sync`, names after `syncFolder`. The disk crashes
  * before its n-th operation, or fails it with an error code.
  */
 export class FakeDisk implements Disk {
@@ -30,22 +30,22 @@ export class FakeDisk implements Disk {
   readonly operations: string[] = [];
   /** Bytes given to `write`, by path. */
   readonly written = new Map<string, number>();
-  /** Files that were created and not closed. */
+  /** Number of files that were created and not closed. */
   openFiles = 0;
   crashAt = Number.POSITIVE_INFINITY;
   crashed = false;
   failures: { operation: string; code: string }[] = [];
-  /** Runs before each operation, for what other programs do in the meantime. */
+  /** Runs before each operation, for actions of other programs. */
   before: (operation: string) => void = () => undefined;
   #inodes = 0;
-  /** The paths that the last change of names was about. */
+  /** Paths of the last rename or removal. */
   #latest: readonly string[] = [];
 
   constructor(files: Readonly<Record<string, string>> = {}) {
     for (const [path, text] of Object.entries(files)) this.put(path, text);
   }
 
-  /** Another program writes a file, durably. */
+  /** Writes a file durably, as another program. */
   put(path: string, text: string): void {
     const inode = { number: ++this.#inodes, text, synced: text };
     this.names.set(path, inode);
@@ -56,7 +56,6 @@ export class FakeDisk implements Disk {
     return this.names.get(path)?.text;
   }
 
-  /** The disk that is found after a power failure. */
   afterPowerFailure({ content, names }: Luck): FakeDisk {
     const survivor = new FakeDisk();
     for (const path of new Set([...this.durableNames.keys(), ...this.names.keys()])) {
@@ -93,7 +92,7 @@ export class FakeDisk implements Disk {
     this.openFiles++;
     return {
       write: async (text: string) => {
-        // A write of this size takes several steps of the system: the crash may come between them.
+        // The system writes this size in several steps, and may crash between them.
         const before = inode.text;
         inode.text = before + text.slice(0, Math.floor(text.length / 2));
         this.#step(`write ${path}`);

@@ -25,7 +25,7 @@ const entry = (day: number): HistoryEntry => ({
   details: { salt: "s", who: "ann@acme.example", run: null, effects: [{ address: "a.b", text: "Bob gets access." }] },
 });
 
-/** Lines in memory, for a test to change. */
+/** Lines in memory that a test can change. */
 function inMemory(lines: string[] = []) {
   const replace = async (all: readonly string[]) => void lines.splice(0, lines.length, ...all);
   const place: HistoryLines = {
@@ -86,7 +86,7 @@ describe("the chain", () => {
     const { history, lines } = await written();
     change(lines);
     expect((await history.read()).broken).toBe(line);
-    // A later append hides nothing.
+    // A later append does not hide the broken line.
     await history.append(entry(4));
     expect((await history.read()).broken).toBe(line);
   });

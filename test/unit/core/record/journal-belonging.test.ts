@@ -20,7 +20,7 @@ import {
 const A = "hosting_service.a";
 const B = "hosting_webhook.b";
 
-/** A project whose state has one service, and a run that was killed after it recorded a webhook and removed nothing. */
+/** A project whose state has one service, and a run that was killed after it recorded a webhook. Its files remain. */
 async function stopped({ stateBefore = true } = {}): Promise<FakeDisk> {
   const disk = new FakeDisk();
   if (stateBefore) {
@@ -94,7 +94,7 @@ describe("a journal that a stopped run left", () => {
     disk.names.delete(journalPath);
     const run = await openOn(disk);
     expect(run.tainted).toEqual([A]);
-    // The last two share a line of the journal.
+    // The last two changes share one line of the journal.
     await Promise.all([run.put(resource(B, "2")), run.remove(A), run.put(resource(A, "1"))]);
     const recovered = await openOn(disk);
     expect([recovered.tainted, idsOf(recovered)]).toEqual([[], { [A]: "1", [B]: "2" }]);
@@ -126,7 +126,7 @@ describe("a journal that a stopped run left", () => {
     const ready = new FakeDisk(filesOn(disk));
     await run.put(resource("hosting_service.c", "3"));
     await run.close();
-    // The journal as it was before the fold, then the state as it is after it.
+    // Reads the journal before the fold, and the state after it.
     let times = 0;
     const place = placeOn(ready, (text) => ({
       text: {

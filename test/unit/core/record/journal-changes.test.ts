@@ -1,4 +1,4 @@
-// What is written for a change, and what is taken for the torn end of a journal.
+// Lines that a change writes, and texts that the reader treats as the torn end of a journal.
 import { describe, expect, it, test } from "vitest";
 import { emptyDocument } from "../../../../src/core/record/index.ts";
 import { chainLine, readChain } from "../../../../src/core/record/journal-lines.ts";

@@ -31,13 +31,13 @@ const exchange =
       { from: `hosting_service.${other}`, to: `hosting_service.${one}` },
     ]);
 
-/** What was reported as recorded, and what may be there instead because it was under way. */
+/** Changes that were reported as recorded, and the changes in progress that may be recorded instead. */
 interface Outcome {
   readonly reported: Ids;
   readonly underWay: Ids;
 }
 
-/** Runs sessions one after the other until the disk crashes. Any other failure is an error of the test. */
+/** Runs sessions one after the other until the disk crashes. Any other failure fails the test. */
 async function run(disk: FakeDisk, sessions: readonly (readonly Step[])[]): Promise<Outcome> {
   let reported = await idsOn(disk.afterPowerFailure({ content: "kept", names: "kept" }));
   let underWay = reported;
@@ -58,7 +58,10 @@ async function run(disk: FakeDisk, sessions: readonly (readonly Step[])[]): Prom
   return { reported, underWay };
 }
 
-/** What the next run finds after a crash; fails the test when that is not all that was reported and no more. */
+/**
+ * Returns the ids that the next run finds after a crash. Fails unless they equal the reported ids, or those in
+ * progress.
+ */
 async function survived(disk: FakeDisk, { reported, underWay }: Outcome, what: string): Promise<Ids> {
   const found = await idsOn(disk);
   expect([reported, underWay], what).toContainEqual(found);
@@ -71,12 +74,12 @@ const history: readonly (readonly Step[])[] = [
   [exchange("b", "c"), put("a", "4"), remove("b", "c")],
 ];
 
-/** Records one thing more in two sessions and ends both. */
+/** Records one more resource, then removes it in a second session. */
 const recovery: readonly (readonly Step[])[] = [[put("z", "9")], [remove("z")]];
 
 test("a crash at any operation of any history loses nothing that was reported and brings nothing back", async () => {
   for (const [nth, luck] of everyLuck.entries()) {
-    // `npm test` tries each operation with half of the kinds of luck.
+    // `npm test` tries each operation with half of the random results of a crash.
     for (let crashAt = LONG ? 0 : nth % 2; ; crashAt += LONG ? 1 : 2) {
       const disk = new FakeDisk();
       disk.crashAt = crashAt;
@@ -84,7 +87,7 @@ test("a crash at any operation of any history loses nothing that was reported an
       const what = `crash before ${crashAt} (${disk.operations.at(-1)}), ${JSON.stringify(luck)}`;
       const survivor = disk.afterPowerFailure(luck);
       const found = await survived(survivor, outcome, what);
-      // Whatever it was, the next runs end it, and nothing is left of it.
+      // The next runs complete the interrupted change, and leave no file of it.
       await run(survivor, recovery);
       expect(await idsOn(survivor), what).toEqual(found);
       expect([...survivor.names.keys()].filter((path) => path.endsWith(".tmp"))).toEqual([]);
@@ -94,7 +97,7 @@ test("a crash at any operation of any history loses nothing that was reported an
   }
 });
 
-/** Of so many places of the second crash, `npm test` tries one. */
+/** `npm test` tries one in this number of positions of the second crash. */
 const STRIDE = 5;
 
 test("a crash at any operation of the recovery from a crash, too", async () => {
@@ -113,7 +116,7 @@ test("a crash at any operation of the recovery from a crash, too", async () => {
       survivor.crashAt = second;
       const again = await run(survivor, recovery);
       await survived(survivor.afterPowerFailure(next), again, `crashes before ${first} and ${second}`);
-      // What the second run found was what the first had reported.
+      // The second run found what the first run had reported.
       expect([outcome.reported, outcome.underWay]).toContainEqual(without("z", again.reported));
       cases++;
       if (!survivor.crashed) break;
@@ -153,7 +156,7 @@ test("a disk that fails now and then and crashes in the end keeps what was repor
         const due = failing.find((each) => operation.startsWith(each.operation) && each.after-- === 0);
         if (due !== undefined) disk.failures.push({ operation: due.operation, code: "EIO" });
       };
-      // Several things may be under way: a change that failed stays in memory, and goes out with a later one.
+      // Several changes may be in progress: a failed change stays in memory, and a later change writes it too.
       let reported: Ids = {};
       let underWay: Ids[] = [{}];
       const refusals: unknown[] = [];
@@ -174,7 +177,7 @@ test("a disk that fails now and then and crashes in the end keeps what was repor
       for (const [index, steps] of sessions.entries()) {
         const state = await openOn(disk, countingUuids(`s${index}`)).catch(refuse);
         if (state === false) break;
-        // What was under way and is there after all is what this session goes on from.
+        // If a change in progress survived, this session continues from it.
         if (underWay.length > 0) await attempt(Promise.resolve(), idsOf(state));
         for (const each of steps) {
           const change = each(state);
@@ -195,7 +198,7 @@ test("a state that is there although its write failed is known to hold the journ
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource("hosting_service.a", "1"));
-    // The new state is in its place, and only then the folder cannot be synced.
+    // The rename of the new state succeeds, and the sync of the folder then fails.
     disk.before = (operation) => {
       if (operation === "syncFolder /project" && disk.operations.at(-1)?.endsWith(` ${statePath}`)) {
         disk.failures.push({ operation, code: "EIO" });
@@ -205,7 +208,7 @@ test("a state that is there although its write failed is known to hold the journ
     const diagnostic = await diagnosticOf(() => state.move([{ from: "hosting_service.a", to: "hosting_service.b" }]));
     expect(diagnostic).toMatchObject({ code: "state.unwritable", detail: expect.stringContaining("EIO") });
     expect(await idsOn(disk)).toEqual({ "hosting_service.b": "1" });
-    // The next attempt crashes: the journal is written again by then or not, the state that is there or the next one.
+    // The next attempt crashes, with or without a new journal. The state is then the present state or the next one.
     disk.crashAt = disk.operations.length + later;
     await state.put(resource("hosting_service.c", "2")).catch(() => undefined);
     const kept = await idsOn(disk.afterPowerFailure({ content: "kept", names: "kept" }));

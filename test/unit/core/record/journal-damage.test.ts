@@ -5,7 +5,7 @@ import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import { idsOf, idsOn, journalPath, openOn, readOn, statePath } from "./journal-harness.ts";
 
-/** What a run leaves that is killed after these changes, one line each. */
+/** Changes of a run that is then killed. Each change is one line of the journal. */
 const steps: readonly [address: string, id: string | undefined][] = [
   ["hosting_service.a", "1"],
   ['hosting_grant.a["häns@x.example"]', "7"],
@@ -15,7 +15,7 @@ const steps: readonly [address: string, id: string | undefined][] = [
 
 let state = "";
 let journal = Buffer.from("");
-/** The ids after each number of lines, the head not counted. */
+/** The recorded ids after each number of lines, without the head. */
 const after: Record<string, unknown>[] = [];
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-// Text of a journal: how each form of an entry is written and read, and which texts the reader refuses.
+// Text of a journal: the written form of each entry, and the texts that the reader refuses.
 import { describe, expect, it } from "vitest";
 import { fail, HostformError, type JsonObject, type ResourceState } from "../../../../src/core/model/index.ts";
 import {
@@ -34,7 +34,6 @@ const full: ResourceState = {
   dependencies: ["hosting_webhook.a"],
 };
 const lines = () => new JournalLines(HEAD, undefined);
-/** The payloads of a text of lines. */
 const payloads = (text: string) => readChain(text).payloads.map((payload) => JSON.parse(payload));
 
 describe("an entry is written as", () => {
@@ -130,7 +129,7 @@ describe("the first line", () => {
 });
 
 describe("a journal", () => {
-  /** A journal of these payloads, each line as it should be. */
+  /** Returns a journal of these payloads with correct checksums. */
   const textOf = (...parts: unknown[]) => {
     let [text, sum] = ["", ""];
     for (const part of parts) {

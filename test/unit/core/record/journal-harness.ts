@@ -9,7 +9,7 @@ import { JournalFile } from "../../../../src/core/record/state-file.ts";
 import { countingUuids } from "./builders.ts";
 import { type FakeDisk, freeLock } from "./fake-disk.ts";
 
-/** The files of the project that the tests of the journal work on. */
+/** Files of the project in the tests of the journal. */
 export const statePath = "/project/hosting.tfstate";
 export const journalPath = `${statePath}.journal`;
 export const backupPath = `${statePath}.backup`;
@@ -21,13 +21,13 @@ export const storeOn = (disk: FakeDisk, uuid = countingUuids()) =>
 
 export const openOn = (disk: FakeDisk, uuid = countingUuids()) => storeOn(disk, uuid).open({ ...request, write: true });
 
-/** What a reader without the lock finds. */
+/** Opens the state as a reader without the lock. */
 export const readOn = (disk: FakeDisk): Promise<OpenState> => storeOn(disk).open({ ...request, write: false });
 
 export const pushOn = (disk: FakeDisk, text: string, force = false) =>
   storeOn(disk).push(text, { command: "state push", timeoutMs: 0, force });
 
-/** The parts of a place over a disk, for tests that replace one of them. */
+/** Returns the parts of a place on a disk. A test may replace some of them. */
 export function placeOn(disk: FakeDisk, more: (text: StateFile) => Partial<StateBackend> = () => ({})): StateBackend {
   const uuid = countingUuids();
   const text = new StateFile(statePath, disk, uuid);
@@ -37,7 +37,7 @@ export function placeOn(disk: FakeDisk, more: (text: StateFile) => Partial<State
 
 export const storeAt = (place: StateBackend) => createStateStore(async () => place, countingUuids());
 
-/** Address -> id, of everything recorded. */
+/** Returns the id of each recorded resource, by address. */
 export function idsOf({ state }: Pick<OpenState, "state">): Record<string, unknown> {
   return Object.fromEntries([...state.resources].map(([address, { attributes }]) => [address, attributes.id]));
 }

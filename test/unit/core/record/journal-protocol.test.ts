@@ -50,12 +50,12 @@ describe("the order of operations", () => {
       };
       expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
         code: "state.lost_lock",
-        // Where is not said: the run that took over may have taken the journal over as well.
+        // The message names no file, because the other run may have taken over the journal too.
         detail:
           "Not in the state: hosting_service.b (id 2).\nEarlier changes are in the journal or in the state. The next run continues from there.",
       });
       expect(disk.text(journalPath) === text).toBe(moment === "before");
-      // Nothing of this run goes to disk any more, the state and its journal included.
+      // This run writes nothing more, neither the state nor its journal.
       const before = disk.text(journalPath);
       expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
       expect([disk.text(journalPath), disk.text(statePath)]).toEqual([before, undefined]);
@@ -111,7 +111,7 @@ describe("an unwritable journal", () => {
     });
     await state.put(resource("hosting_service.c", "3"));
     expect([Object.keys(await idsOn(disk)), disk.text(journalPath)]).toEqual([[A, B, "hosting_service.c"], undefined]);
-    // And after that there is a journal again.
+    // After that, a new journal exists.
     await state.put(resource("hosting_service.d", "4"));
     expect([stateOn(disk).resources.size, Object.keys(await idsOn(disk)).length]).toEqual([3, 4]);
     await state.close();

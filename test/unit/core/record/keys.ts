@@ -7,7 +7,7 @@ export const passphraseKey: StateKey = {
   passphrase: "correct horse battery staple",
 };
 
-/** A key of 32 times this byte. */
+/** A key that consists of this byte 32 times. */
 export const keyOf = (byte: number): StateKey => ({
   from: "key",
   variable: "HOSTFORM_STATE_KEY",
@@ -16,13 +16,13 @@ export const keyOf = (byte: number): StateKey => ({
 
 export const rawKey = keyOf(1);
 
-/** Bytes that are never the same twice, and the same in each run. */
+/** Returns a generator of bytes: each call returns other bytes, and each run returns the same sequence. */
 export function countingBytes(): (count: number) => Buffer {
   let calls = 0;
   return (count) => Buffer.alloc(count, ++calls);
 }
 
-/** Encryption that derives its key in no time. */
+/** Encryption whose key derivation takes almost no time. */
 export function quick(key: StateKey | undefined, more: Partial<EncryptionOptions> = {}): Encryption {
   return new Encryption({ key, iterations: 3, random: countingBytes(), ...more });
 }

@@ -1,8 +1,9 @@
 /**
  * A process that contends for the lock of a state file. Arguments: state file, log file, rounds.
- * 0 rounds: takes the lock, says `held` (or why not) and keeps it until it is killed; on each line of input it says
- * whether the lock is still its own. Otherwise: in each round takes the lock, appends `enter PID`, `leave PID` to the log, releases;
- * says `held` once, in the first round.
+ * With 0 rounds, it takes the lock, prints `held` or the reason of its failure, and keeps the lock until it is killed.
+ * For each line of input, it prints whether it still holds the lock.
+ * With more rounds, each round takes the lock, appends `enter PID` and `leave PID` to the log, and releases the lock.
+ * The first round prints `held`.
  */
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";

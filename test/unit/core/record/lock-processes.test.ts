@@ -10,7 +10,7 @@ import { systemClock } from "../../../../src/core/model/index.ts";
 import { createStateFileLock } from "../../../../src/core/record/index.ts";
 import { diagnosticOf } from "./builders.ts";
 
-/** These tests use real processes, real signals and the real clock: the system's lock is what they are about. */
+/** Real processes, real signals and the real clock, because these tests cover the system's lock. */
 const script = fileURLToPath(new URL("lock-child.ts", import.meta.url));
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
@@ -68,7 +68,7 @@ describe("the lock between processes", { timeout: 30_000 }, () => {
   });
 
   test("a second attempt in the holder's own process does not release the lock", async () => {
-    // Closing any descriptor of a file drops all POSIX locks that the process has on it.
+    // When a process closes any descriptor of a file, the system drops all POSIX locks of the process on that file.
     const held = await ours().acquire(request);
     await diagnosticOf(() => ours().acquire(request));
     expect(await line(start(0))).toBe("Another process holds the state");

@@ -115,7 +115,7 @@ describe("the lock of a state file", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  /** A hot journal that names a file to delete, as SQLite reads it. */
+  /** Returns a hot SQLite journal that names a file to delete. */
   const journalNaming = (victim: string) => {
     const magic = Buffer.from("d9d505f920a163d7", "hex");
     const numbers = (...all: number[]) =>
@@ -198,7 +198,7 @@ describe("the lock of a state file", () => {
     if (replaced) writeFileSync(lockFile(), "");
     expect(await diagnosticOf(() => held.verify())).toMatchObject({ code: "state.lost_lock" });
     await held.release();
-    // The old holder may not remove the file of the process that has the lock now.
+    // The former holder must not remove the lock file of the present holder.
     expect(existsSync(lockFile())).toBe(replaced);
   });
 
@@ -274,7 +274,7 @@ describe("the lock of a state file", () => {
   });
 
   describe("a file that changes under a contender", () => {
-    // The holder before releases, and so removes the file, in the instant between opening and locking it.
+    // The former holder releases the lock, which removes the file, between the opening and the locking of the file.
     const openAfter = (event: () => void) => (path: string) => {
       const database = openDatabase(path);
       event();

@@ -8,7 +8,7 @@ import { file, resource } from "./builders.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
 import { idsOn, openOn, readOn, statePath } from "./journal-harness.ts";
 
-/** Written by Terraform 1.11.4, for outputs of every type. */
+/** A state that Terraform 1.11.4 wrote, with outputs of every type. */
 const written = readFileSync(join(import.meta.dirname, "fixtures/outputs-by-terraform.txt"), "utf8");
 
 const output = (value: Json, more: Partial<OutputState> = {}): OutputState => ({

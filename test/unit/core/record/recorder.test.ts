@@ -1,4 +1,4 @@
-// What a recorder leaves on the disk when one write of it fails: each case alone, beside the crashes at any operation.
+// The disk after one failed write of a recorder. Each case fails alone, in addition to the crashes at any operation.
 import { describe, expect, test } from "vitest";
 import { decodeState } from "../../../../src/core/record/index.ts";
 import { diagnosticOf, resource } from "./builders.ts";
@@ -35,7 +35,7 @@ describe("a journal after a failed line", () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
-    // A part of the line is there.
+    // A part of the line was written.
     fails(disk, `write ${journalPath}`, "rename /project/.hosting");
     await diagnosticOf(() => state.put(resource(B, "2")));
     const diagnostic = await diagnosticOf(() => state.put(resource(B, "2b")));
@@ -49,14 +49,14 @@ describe("a journal after a failed line", () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
-    // The new state is in its place, and only then the folder cannot be synced.
+    // The rename of the new state succeeds, and the sync of the folder then fails.
     disk.before = (operation) => {
       if (operation.startsWith("syncFolder") && disk.operations.at(-1)?.endsWith(` ${statePath}`))
         fails(disk, operation);
     };
     await diagnosticOf(() => state.move([{ from: A, to: B }]));
     disk.before = (operation) => {
-      // The next attempt has said what it writes, and is killed before that is there.
+      // The next attempt has recorded what it writes, and is killed before the rename.
       if (operation.endsWith(`.tmp ${statePath}`)) throw new Error("killed");
     };
     await state.put(resource(A, "2")).catch(() => undefined);

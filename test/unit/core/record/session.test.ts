@@ -10,9 +10,9 @@ const request = { command: "apply", timeoutMs: 0 };
 
 const storeOn = (disk: FakeDisk) => createFileStore({ path, disk, uuid: countingUuids(), lock: freeLock });
 const opened = (disk: FakeDisk) => storeOn(disk).open({ ...request, write: true });
-/** What the state file has. */
+/** Returns the content of the state file. */
 const onDisk = (disk: FakeDisk) => decodeState(disk.text(path) ?? "", path).state;
-/** What a reader finds, journal included. */
+/** Returns the state as a reader finds it, including the journal. */
 const found = async (disk: FakeDisk) => (await storeOn(disk).open({ ...request, write: false })).state;
 const afterTheWorst = (disk: FakeDisk) => found(disk.afterPowerFailure({ content: "lost", names: "lost" }));
 const renames = (disk: FakeDisk) =>
@@ -34,7 +34,7 @@ describe("an open state", () => {
     const killed = await opened(disk);
     await killed.put(resource("hosting_service.a", "1"));
     disk.before = (operation) => {
-      // Killed in the sync: the next process can read what was written, and a loss of power loses it.
+      // Killed during the sync: the next process can read the written bytes, but a power failure loses them.
       if (operation.startsWith("sync")) throw new Error("killed");
     };
     await killed.put(resource("hosting_service.b", "2")).catch(() => undefined);
@@ -165,7 +165,7 @@ describe("a failed write", () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     await state.put(resource("hosting_webhook.old", "7"));
-    // One for the line of the journal, one for the state that is tried in its place.
+    // The first error is for the journal's line, and the second for the state that hostform writes in its place.
     disk.failures.push({ operation: "write", code: "ENOSPC" }, { operation: "write", code: "ENOSPC" });
     await diagnosticOf(() => state.remove("hosting_webhook.old"));
     const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));

@@ -17,7 +17,7 @@ import {
 import fc from "../../../support/fc.ts";
 import { entry, file, instance, resource, withoutResources, withResource } from "./builders.ts";
 
-/** Written by Terraform 1.11, with our provider's resources added in the form that Terraform gives them. */
+/** A state of Terraform 1.11, with added hostform resources in Terraform's form. */
 const terraformText = readFileSync(new URL("fixtures/written-by-terraform.txt", import.meta.url), "utf8");
 
 const decoded = (text: string) => decodeState(text, "hosting.tfstate");

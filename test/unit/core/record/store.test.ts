@@ -67,7 +67,8 @@ describe("a state file on this machine", () => {
     expect(readdirSync(folder).sort()).toEqual(["hosting.tfstate", "hosting.tfstate.backup"]);
   });
 
-  // Terraform reads the state of a stack, and no journal of ours: an order that was begun must stand in the state itself.
+  // Terraform reads the state of a stack, but no journal of hostform. The state itself must contain an order before it
+  // is sent.
   test("a state for another program contains each change at once", async () => {
     const path = join(folder, "terraform.tfstate");
     const shared = await createFileStore({ path, whole: true }).open({ ...request, write: true });

@@ -1,4 +1,4 @@
-// With a key, nothing is read as a state or a journal that the key does not prove.
+// With a key, hostform reads only states and journals that the key authenticates.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { backupPath, idsOf, journalPath, placeOn, statePath } from "./journal-ha
 import { keyOf, passphraseKey, quick, rawKey } from "./keys.ts";
 
 const [A, B, C] = ["hosting_service.a", "hosting_service.b", "hosting_service.c"];
-/** Sealed with the same key as `rawKey`. */
+/** A file that is encrypted with the same key as `rawKey`. */
 const former = path.resolve(import.meta.dirname, "../../../fixtures/0808e87/encrypted/hosting.tfstate");
 const FORMER_STATE = readFileSync(former, "utf8");
 const FORMER_JOURNAL = readFileSync(`${former}.journal`, "utf8");
@@ -21,7 +21,10 @@ const storeWith = (disk: FakeDisk, encryption: Encryption) =>
 const idsWith = async (disk: FakeDisk, encryption: Encryption) =>
   idsOf(await storeWith(disk, encryption).open({ ...request, write: false }));
 
-/** The state of one run, and the journal of a second one that was killed; of the same lineage and serial each time. */
+/**
+ * Returns the state of one run, and the journal of a second run that was killed. Lineage and serial are the same in
+ * each call.
+ */
 async function filesOf(encryption: Encryption, recorded = [B, C]): Promise<{ state: string; journal: string }> {
   const disk = new FakeDisk();
   const first = await storeWith(disk, encryption).open({ ...request, write: true });
@@ -32,7 +35,7 @@ async function filesOf(encryption: Encryption, recorded = [B, C]): Promise<{ sta
   return { state: disk.text(statePath) ?? "", journal: disk.text(journalPath) ?? "" };
 }
 
-/** The journal of a first run that was killed. */
+/** Returns the journal of a first run that was killed. */
 async function firstJournal(encryption: Encryption): Promise<string> {
   const disk = new FakeDisk();
   await (await storeWith(disk, encryption).open({ ...request, write: true })).put(resource(A, "1"));
@@ -117,7 +120,7 @@ describe("with a key", () => {
 });
 
 describe("an attacker with the format but without the key", () => {
-  /** A journal of these payloads, with checksums as they should be: anyone can compute those. */
+  /** Returns a journal of these payloads with correct checksums, which anyone can compute. */
   const chained = (payloads: readonly string[]) => {
     let [text, sum] = ["", CHAIN_START];
     for (const payload of payloads) {
@@ -128,7 +131,7 @@ describe("an attacker with the format but without the key", () => {
   };
   const changedAt = (text: string, index: number) =>
     `${text.slice(0, index)}${text[index] === "A" ? "B" : "A"}${text.slice(index + 1)}`;
-  /** The code of the error; what is recorded, when there is none. */
+  /** Returns the code of the error, or the recorded ids without an error. */
   const outcome = (disk: FakeDisk, encryption = quick(rawKey)) =>
     idsWith(disk, encryption).catch((error) => error.diagnostics?.[0]?.code ?? Promise.reject(error));
 

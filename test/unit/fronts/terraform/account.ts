@@ -1,4 +1,4 @@
-/** A sandbox with a session of the provider on it, and the calls that Terraform would make, with their real messages. */
+/** A sandbox with a provider session, and the calls of Terraform with their real messages. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect, onTestFinished } from "vitest";
 import type { Diagnostic, JsonObject, ValueObject } from "../../../../src/core/model/index.ts";
@@ -28,12 +28,15 @@ export interface AccountOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A configuration with every attribute, null where nothing is given: what the codec hands to the core. */
+/** Returns a configuration with every attribute, null by default, as the codec passes it to the core. */
 export function complete(attributes: Attributes, given: ValueObject): ValueObject {
   return { ...Object.fromEntries(Object.keys(attributes).map((name) => [name, null])), ...given };
 }
 
-/** `error terraform.lookup at name: There is no plan "x"`, without the code, which Terraform does not get. */
+/**
+ * Formats each diagnostic as `error at name: There is no plan "x"`, without the code, which Terraform does not
+ * receive.
+ */
 export function reportedBy(diagnostics: readonly Message[]): string[] {
   return diagnostics.map(({ severity, summary, attribute }) => {
     const steps = attribute?.steps.map(({ selector }) => String(selector.value)) ?? [];
@@ -71,7 +74,7 @@ export class OpenAccount {
     return { state: decodeDynamic(state, attributes) as JsonObject | null, diagnostics };
   }
 
-  /** The same; it must end well. */
+  /** Reads a data source. Fails if the read has diagnostics. */
   async read(typeName: string, given: ValueObject = {}): Promise<JsonObject> {
     const { state, diagnostics } = await this.tryRead(typeName, given);
     expect(reportedBy(diagnostics)).toEqual([]);
@@ -79,7 +82,7 @@ export class OpenAccount {
     return state;
   }
 
-  /** `GET /services` for each request since the last look. */
+  /** Returns each request since the last call, for example `GET /services`. */
   sent(): string[] {
     const entries = this.control.requests();
     this.control.clearRequests();
@@ -93,7 +96,7 @@ function schemaOf(typeName: string) {
   return schema;
 }
 
-/** What `terraform validate` reports for a data source. */
+/** Returns the diagnostics of `terraform validate` for a data source. */
 export async function validated(typeName: string, given: ValueObject): Promise<string[]> {
   const { attributes } = schemaOf(typeName);
   const config = encodeDynamic(complete(attributes, given), attributes);
@@ -105,7 +108,7 @@ export async function validated(typeName: string, given: ValueObject): Promise<s
   return reportedBy(fromBinary(ValidateDataResourceConfig_ResponseSchema, bytes ?? new Uint8Array()).diagnostics);
 }
 
-/** A sandbox without rate limit whose orders are paid and provisioned at once, and a session on it. */
+/** A sandbox without rate limit that pays and provisions orders at once, with a session on it. */
 export async function openAccount(options: AccountOptions = {}): Promise<OpenAccount> {
   const clock = testClock();
   const sandbox = await startSandbox({

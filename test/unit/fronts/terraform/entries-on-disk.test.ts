@@ -1,4 +1,4 @@
-// Entries in the store of a machine: durable, for their owner alone, and gone from the disk when they are removed.
+// Entries in the store of a machine: durable, readable only by their owner, and erased from the disk on removal.
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

@@ -12,7 +12,7 @@ import { STATUS } from "../../../../src/fronts/terraform/wire/grpc.ts";
 import type { Address } from "../../../../src/fronts/terraform/wire/handshake.ts";
 import { type Client, dial } from "../../../support/grpc-client.ts";
 
-// The bundle as Terraform starts it, with a client of our own in Terraform's place.
+// The bundle as Terraform starts it. The test's own client replaces Terraform.
 
 const COOKIE = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 const SCHEMA = "/tfplugin6.Provider/GetProviderSchema";
@@ -82,7 +82,7 @@ const byTerraform = {
   PLUGIN_CLIENT_CERT: own.certificate,
 };
 
-/** Connects as Terraform does: to the place, and trusting only the certificate, that the line names. */
+/** Connects as Terraform does: to the socket in the line, and trusting only the certificate in the line. */
 async function connectBy(line: string): Promise<Client> {
   const [handshake, protocol, network, address = "", kind, der = ""] = line.split("|");
   expect([handshake, protocol, network, kind]).toEqual(["1", "6", "unix", "grpc"]);

@@ -31,12 +31,12 @@ interface Parts {
   readonly locked?: boolean;
   readonly pid?: number;
   readonly host?: string;
-  /** The folder of the machine's signs of life. */
+  /** Folder with the signs of life of the machine's processes. */
   readonly lifeSigns?: string;
   readonly warnings?: Diagnostic[];
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** States that the server did not take. */
+  /** States that the server refused. */
   readonly kept?: string[];
 }
 
@@ -94,7 +94,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     expect(server.sent()).toEqual([
       `${lock} /state/lock`,
       "GET /state",
-      // What is written over is looked at before, and what was written at the end.
+      // Before each write, hostform reads the state that it replaces. At the end, it reads the state that it wrote.
       "GET /state",
       "POST /state?ID",
       "GET /state",
@@ -118,7 +118,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
       detail: expect.stringMatching(/nino@ci-1.*since 2026-11-21.*lock ID id\d+-1/),
       remedies: saying(expect.stringContaining("force-unlock")),
     });
-    // GitLab repeats the asker's fields: what it says beside id, name and time is not the holder's.
+    // GitLab returns the requester's own fields. Only id, name and time belong to the holder of the lock.
     if (flavour === "plain") expect(diagnostic?.detail).toContain("process 1 (apply)");
     else expect(diagnostic?.detail).not.toMatch(/process|apply/);
     await first.close();
@@ -142,7 +142,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     });
     server.sent();
     expect((await diagnosticOf(() => open.close()))?.code).toBe("state.lost_lock");
-    // Neither another write nor an unlock: the lock is another's.
+    // hostform sends no further write and no unlock, because another run holds the lock.
     expect(server.sent()).toEqual([]);
     expect(kept.map((text) => JSON.parse(text).resources[0].instances[0].attributes.id)).toEqual(["2"]);
     expect(idIn(server)).toBe("1");
@@ -209,7 +209,7 @@ describe("a run that is stopped between its reading and its write", () => {
     const clock: Clock = {
       ...base,
       monotonic: () => {
-        // The first question is before the reading, the second one after it.
+        // Stops the run at the first clock read after the GET of the state.
         if (server.requests.at(-1)?.line === "GET /state") stopped?.();
         return base.monotonic();
       },
@@ -280,7 +280,7 @@ describe.each<Flavour>(["plain", "gitlab"])("the proof that a run holds the lock
 });
 
 describe.each<Flavour>(["plain", "gitlab"])("a run that was killed while it held the lock (%s)", (flavour) => {
-  /** A run that is killed: its lock is at the server, its sign of life without a process. */
+  /** A killed run: the server still has its lock, and its sign of life has no process. */
   async function killed(lifeSigns: string) {
     const server = await start({ flavour });
     const open = await storeAt(server, { lifeSigns }).open({ ...request, write: true });
@@ -410,7 +410,7 @@ describe("a backend without a lock", () => {
     const open = await storeAt(server, { locked: false, withoutLock: true }).open({ ...request, write: true });
     await open.put(resource(SERVICE, "1"));
     expect(server.sent()).toEqual(["GET /state", "GET /state", "POST /state"]);
-    // The same content printed in another way is the same state.
+    // The same content in another layout is the same state.
     server.state = JSON.stringify(JSON.parse(server.state ?? ""));
     await open.put(resource(SERVICE, "2"));
     server.state = server.state?.replace('"2"', '"3"');

@@ -8,7 +8,7 @@ import { connectTo, type PgModule } from "../../../../../src/core/record/index.t
 import { saying } from "../../../../support/remedies.ts";
 import { diagnosticOf } from "../builders.ts";
 
-/** The package, of which only the settings of a connection matter; `failing` is what each query after the first throws. */
+/** Stands in for the package. Tests check only its connection settings. Each query after the first throws `failing`. */
 function fakePackage(failing?: Error) {
   const settings: Record<string, unknown>[] = [];
   let queries = 0;
@@ -50,7 +50,8 @@ describe("a connection", () => {
     expect(await tlsOf("?sslmode=disable")).toBe(false);
     expect(await tlsOf("")).toEqual({ rejectUnauthorized: true });
     expect(await tlsOf("", "localhost")).toEqual({ rejectUnauthorized: false });
-    // With a root certificate that is given, `require` checks against it, too; only verify-full checks the name.
+    // With a given root certificate, `require` also verifies the server's certificate. Only verify-full verifies its
+    // name.
     const chain = { ca: "ca of a test", rejectUnauthorized: true, checkServerIdentity: expect.any(Function) };
     expect(await tlsOf(`?sslmode=require&${ca()}`)).toEqual(chain);
     expect(await tlsOf(`?sslmode=verify-ca&${ca()}`)).toEqual(chain);
@@ -73,7 +74,7 @@ describe("a connection", () => {
     });
   });
 
-  /** A server that accepts connections and never says a word. */
+  /** A server that accepts connections and sends nothing. */
   const hanging = async (onConnection: (socket: Socket) => void = () => undefined) => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {

@@ -20,7 +20,7 @@ import { countingUuids, diagnosticOf, resource } from "../builders.ts";
 const request = { command: "apply", timeoutMs: 0 };
 const SERVICE = "hosting_service.a";
 const SCHEMA = "terraform_remote_state";
-/** The locks of creation of Terraform, and of OpenTofu for the table `states` of that schema. */
+/** Keys of the locks under which Terraform, and OpenTofu for the table `states` of this schema, create a state. */
 const CREATION = [-1, -3_797_183_428];
 const ownKey = (workspace: string, table = "states") => Number(ownKeyOf({ schema: SCHEMA, table, workspace }));
 
@@ -30,7 +30,7 @@ interface Parts {
   readonly table?: string;
   readonly pid?: number;
   readonly clock?: Clock;
-  /** Sees each session that is opened. */
+  /** Called with each new session. */
   readonly onConnect?: (database: Database) => void;
 }
 
@@ -48,7 +48,7 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
   }, 60_000);
   afterAll(() => postgres?.stop());
   beforeEach(async () => {
-    // It is empty like a new one, and ten times as fast.
+    // An emptied database equals a new database, and is ten times as fast.
     await postgres.query(
       connection,
       `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
@@ -174,7 +174,7 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
     const third = await open();
     await third.put(resource(SERVICE, "2"));
     await third.close();
-    // A second run on one of them names its holder, and not that of the other.
+    // The message of a second run names the holder of its own workspace, not the holder of the other workspace.
     const diagnostic = await diagnosticOf(() => open({ workspace: "two", pid: 99 }));
     expect(diagnostic?.code).toBe("state.locked");
     await two.put(resource(SERVICE, "4"));

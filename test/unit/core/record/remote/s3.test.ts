@@ -68,7 +68,7 @@ const write = async (store: StateStore, ...ids: string[]) => {
 const idIn = (server: S3Server, key = KEY) =>
   JSON.parse(server.body(key) ?? "{}").resources?.[0]?.instances[0].attributes.id;
 
-/** Returns a fault of the first request that begins so. */
+/** Returns a fault for the first request whose line begins with this text. */
 function once(begin: string, fault: Fault): S3Server["fault"] {
   let left = 1;
   return (line) => (line.startsWith(begin) && left-- > 0 ? fault : undefined);

@@ -27,7 +27,7 @@ const TOKEN = "1|abcdefghijklmnopqrstuvwxyz0123456789ABCD";
 const env = { HOSTFORM_LEDGER: "memory", HOSTING_TOKEN: TOKEN };
 const log = () => {};
 
-/** Makes one call as it goes over the wire. */
+/** Makes one call in its wire format. */
 async function call<I extends DescMessage, O extends DescMessage>(
   handle: (request: Uint8Array) => Promise<Uint8Array>,
   input: I,

@@ -1,4 +1,4 @@
-/** The checks that terraform-plugin-framework makes for a provider, over the wire: test/terraform/framework-checks.md. */
+/** The checks of terraform-plugin-framework for a provider, over the wire: test/terraform/framework-checks.md. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
@@ -42,7 +42,7 @@ const schemas = { resource: catalogue.resources, data: catalogue.dataSources, ep
 const called = (name: string, request: Uint8Array) =>
   calls[name]?.(request, newConnection({ env: {}, log: () => {} })) ?? Promise.reject(new Error(`no ${name}`));
 
-/** The diagnostics of a block, before the provider is configured. */
+/** Returns the diagnostics of a block before the provider is configured. */
 async function validated(
   block: Block,
   typeName: string,
@@ -148,7 +148,7 @@ describe("attributes that depend on one another", () => {
   it.each<[ValueObject, string[]]>([
     [{ password: "long enough" }, [passwordAlone]],
     [{ password: "long enough", password_version: UNKNOWN }, []],
-    // It may become null.
+    // The unknown value may become null.
     [{ password: UNKNOWN }, []],
     [{ password_version: 1 }, []],
   ])("%j is checked as far as it is known", async (given, expected) => {

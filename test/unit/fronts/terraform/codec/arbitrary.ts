@@ -4,7 +4,7 @@ import { character, fc } from "../../../../support/fc.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,6}$/);
 
-/** Any character there is; the one key that cannot be sent is left out. */
+/** Draws any text except the one key that cannot be sent. */
 export const text = fc.string({ unit: character });
 const key = text.filter((word) => word !== "__proto__");
 
@@ -14,14 +14,14 @@ export const number = fc
 
 const leaf: fc.Arbitrary<SchemaType> = fc.constantFrom("string", "number", "bool");
 
-/** Types without sets: what has one comes back in another order. */
+/** Draws types without sets, because a set returns in another order. */
 export const orderedType: fc.Arbitrary<SchemaType> = fc.letrec<{ type: SchemaType }>((tie) => ({
   type: fc.oneof({ maxDepth: 2 }, leaf, fc.record({ list: tie("type") }), fc.record({ map: tie("type") })),
 })).type;
 
 const setType: fc.Arbitrary<SchemaType> = orderedType.map((set) => ({ set }));
 
-/** Attributes, nested ones included. */
+/** Draws attributes, including nested attributes. */
 export function attributes(type: fc.Arbitrary<SchemaType>, depth = 2): fc.Arbitrary<Attributes> {
   const nested = fc.record({
     nesting: fc.constantFrom("single" as const, "list" as const),
@@ -35,7 +35,10 @@ export function attributes(type: fc.Arbitrary<SchemaType>, depth = 2): fc.Arbitr
 
 export const withSets = fc.oneof(orderedType, setType);
 
-/** Values of a type, with null and unknown at any depth. @param unknown whether any may be unknown. */
+/**
+ * Draws values of a type, with null and unknown at any depth.
+ * @param unknown true if values may be unknown.
+ */
 export function anyOf(type: Attribute["type"], unknown = true): fc.Arbitrary<Value> {
   const rare: fc.Arbitrary<Value> = unknown ? fc.constantFrom(null, UNKNOWN) : fc.constant(null);
   return fc.oneof({ weight: 5, arbitrary: known(type, unknown) }, { weight: 1, arbitrary: rare });

@@ -57,7 +57,7 @@ describe("the attributes of a recorded instance", () => {
       plan_id: 101,
       suspended: true,
     });
-    // No digit of an id is lost on the way.
+    // The id keeps every digit.
     expect(fromStateJson('{"id":12345678901234567890}', schema).id).toBe("12345678901234567890");
   });
 

@@ -159,7 +159,7 @@ describe("hosting_migration_request and hosting_migration_requests", () => {
 });
 
 describe("every data source", () => {
-  /** What each needs to be read at all. */
+  /** Required attributes of each data source. */
   const NEEDS: Readonly<Record<string, object>> = {
     hosting_domain_availability: { domains: ["a.example"] },
     hosting_grants: { service_id: "1001" },

@@ -32,7 +32,7 @@ describe("hosting_plan", () => {
       currency: "GEL",
       price: 1300,
       price_text: "13.00 GEL",
-      // The API shows it in one currency only.
+      // The API returns this price in one currency only.
       price_after_discount: null,
     });
     expect(await account.read("hosting_plan", { plan_id: 11 })).toMatchObject({

@@ -96,7 +96,7 @@ describe("hosting_services", () => {
     expect(await ids({ product_type: "VPS" })).toEqual(["1002"]);
     expect(await ids({ domain: "CUSTOMER-ONE.example" })).toEqual(["1001"]);
     expect(await ids({ domain: "customer-one.example", phase: "gone" })).toEqual([]);
-    // One listing has served them all.
+    // One listing serves every read.
     expect(account.sent()).toEqual(["GET /services"]);
   });
 

@@ -12,7 +12,7 @@ import { TERRAFORM } from "../../../../support/programs.ts";
 
 const CASES = 400;
 
-/** Texts of what means something in a template, and of anything. Terraform writes texts in their composed form. */
+/** Draws texts of template characters and of any characters. Terraform writes texts in their composed form. */
 const text = fc.oneof(
   fc
     .array(fc.constantFrom("$", "%", "{", "}", '"', "\\", "\n", "~", "a", " ", "${", "%{", "é", "\u202e", "👩‍👧"), {
@@ -29,7 +29,7 @@ const { value } = fc.letrec<{ value: TfValue }>((tie) => ({
     fc.boolean(),
     fc.constant(null),
     fc.integer(),
-    // A template, of which Terraform makes one text.
+    // A template that Terraform joins to one text.
     fc
       .array(
         fc.oneof(
@@ -44,7 +44,7 @@ const { value } = fc.letrec<{ value: TfValue }>((tie) => ({
   ),
 }));
 
-/** The words that templates refer to. */
+/** The texts that templates refer to, by local name. */
 const words = new Map<string, string>();
 function slot(word: string): string {
   const name = `w${words.size}`;
@@ -52,7 +52,7 @@ function slot(word: string): string {
   return name;
 }
 
-/** The plain value that Terraform should make of it. */
+/** Returns the plain value that Terraform should read. */
 function plain(of: TfValue): unknown {
   if (typeof of !== "object" || of === null) return of;
   if (Array.isArray(of)) return of.map(plain);

@@ -5,7 +5,7 @@ import { renderHcl } from "../../../../../src/fronts/terraform/export/document.t
 import { parseDeclaration } from "../../../../../src/fronts/yaml/index.ts";
 import { block, exported, SITE } from "../../../cli/export-harness.ts";
 
-/** The lines of the blocks of the accounts. */
+/** Returns the bodies of the provider blocks. */
 const accounts = (text: string) =>
   [...text.matchAll(/^provider "hosting" \{\n([\s\S]*?)^\}/gm)].map(([, body]) => body);
 

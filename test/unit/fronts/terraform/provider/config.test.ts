@@ -7,7 +7,7 @@ import { complete } from "../account.ts";
 
 const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
 
-/** `code at place: summary` of each. */
+/** Formats each diagnostic as `code at place: summary`. */
 function reported(given: ValueObject): string[] {
   return validateProviderConfig(complete(providerSchema.attributes, given)).map(
     ({ code, summary, attribute = [] }) => `${code} at ${formatPath(attribute)}: ${summary}`,

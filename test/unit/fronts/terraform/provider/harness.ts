@@ -1,4 +1,4 @@
-/** Opens sessions of the provider, in the environment that a test gives. */
+/** Opens sessions of the provider in a test's environment. */
 import { expect, onTestFinished } from "vitest";
 import { type Diagnostic, HostformError, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
@@ -18,7 +18,7 @@ export async function sandboxed(): Promise<Sandbox> {
   return sandbox;
 }
 
-/** Opens a session; what it warns of is in `warnings`. */
+/** Opens a session. `warnings` are its warnings. */
 export async function open(
   given: ValueObject,
   over: Partial<SessionOptions> = {},
@@ -36,7 +36,7 @@ export async function open(
   return { session, warnings };
 }
 
-/** What opening it fails with; never with a token in it. */
+/** Returns the diagnostics of a session that fails to open. Checks that they contain no token. */
 export async function failure(given: ValueObject, over: Partial<SessionOptions> = {}): Promise<readonly Diagnostic[]> {
   const error = await open(given, over).catch((caught: unknown) => caught);
   if (!(error instanceof HostformError)) throw new Error("it did not fail", { cause: error });

@@ -1,4 +1,4 @@
-/** The front of an account that is a map, with a store in memory: for unit tests of the provider's core. */
+/** The front of an account that is a map, with a store in memory, for unit tests of the provider's core. */
 import type { HostingClient, Mutation } from "../../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../../src/core/kinds/kind.ts";
 import { MemoryStore } from "../../../../../src/core/local/index.ts";
@@ -19,16 +19,16 @@ export interface FakeScope {
   readonly fake: FakeAccount;
   readonly clock: TestClock;
   readonly entries: Entries;
-  /** What was sent to change something. */
+  /** Sent changes. */
   readonly sent: readonly Mutation[];
 }
 
 export interface Options {
   readonly objects?: readonly Remote[];
-  /** What the API answers to a change; default: nothing is expected to be sent. */
+  /** Returns the API's response to a change. Default: any change fails the test. */
   answer?(mutation: Mutation, nth: number): unknown;
   readonly session?: Partial<ProviderSession>;
-  /** Has the holdings of other processes. */
+  /** The store with the holdings of other processes. */
   readonly store?: MemoryStore;
 }
 
@@ -87,17 +87,20 @@ export const memoryEntries = (store = new MemoryStore()): Entries =>
     },
   });
 
-/** An object of the schema as Terraform holds it: null where no value is given. */
+/** Returns an object in Terraform's form: every attribute of the schema, null by default. */
 export function asHeld(kind: Kind, attributes: JsonObject): JsonObject {
   const front = Object.keys(schemaOf(kind).attributes).map((name) => [name, null] as const);
   return { ...Object.fromEntries(front), ...complete(kind, attributes) };
 }
 
-/** `error plan.exists`, for each. */
+/** Formats each diagnostic as `error plan.exists`. */
 export const codesOf = (diagnostics: readonly Diagnostic[]): string[] =>
   diagnostics.map(({ severity, code }) => `${severity} ${code}`);
 
-/** What work that fails has to say. @throws when it does not fail. */
+/**
+ * Returns the diagnostic of failing work.
+ * @throws if the work succeeds.
+ */
 export async function refusalOf(work: Promise<unknown>): Promise<Diagnostic> {
   const error = await work.then(
     () => undefined,

@@ -7,7 +7,7 @@ import { asHeld } from "./fake-scope.ts";
 const ORDERED = { id: "1001", plan_id: 11, currency: "USD", domain: "www.acme.example", reference: null };
 const DECLARED = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 
-/** The attributes that are refused. */
+/** Returns the names of the refused attributes. */
 function refused(
   prior: JsonObject,
   declared: ValueObject,
@@ -38,7 +38,7 @@ describe("what was made here", () => {
       { ...DECLARED, domain: UNKNOWN, reference: "other" },
       ["reference"],
     ],
-    // The domain has a refusal of its own; the message names no reference where none was declared.
+    // A changed domain has its own refusal. The message names no reference if none was declared.
     ["is not said to have another reference when it has another domain", { ...DECLARED, domain: "b.example" }, []],
     ["may change in place", { ...DECLARED, suspended: true, password_version: 2 }, []],
   ])("%s", (_, declared, names) => {

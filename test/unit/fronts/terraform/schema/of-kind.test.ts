@@ -12,7 +12,7 @@ const PROVIDER_ATTRIBUTES = ["timeouts", "replace_on_change"];
 const all = [...kinds.values()];
 const kind = (type: string) => kinds.get(type) as Kind;
 
-/** A kind with the attributes given; everything else is a grant's. */
+/** Returns a grant's kind with these attributes in place of its own. */
 const invented = (shape: Record<string, z.ZodType>): Kind => ({
   ...kind("hosting_grant"),
   attributes: z.strictObject(shape),
@@ -45,7 +45,7 @@ describe("the schema of a kind", () => {
     }
   });
 
-  /** The type says what Terraform lets through: whatever a kind takes must be among it. */
+  /** Terraform accepts only values of the type, so the type must include every value that a kind accepts. */
   it("takes the examples of the kinds", () => {
     const fits = (value: Value, type: Attribute["type"]): boolean => {
       if (isNested(type)) return typeof value === "object" && value !== null && !Array.isArray(value);

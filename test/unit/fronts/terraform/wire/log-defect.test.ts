@@ -4,7 +4,7 @@ import fc from "../../../../support/fc.ts";
 
 const SECRET = "hunter2-SECRET";
 
-/** What a step throws. */
+/** Returns the error that a step throws. */
 function thrown(step: () => unknown): unknown {
   try {
     step();

@@ -18,7 +18,7 @@ const SHUTDOWN = "/plugin.GRPCController/Shutdown";
 
 let folder: string;
 let events: string[];
-/** Resolves the calls of `Wait`, and what a test waits for to happen. */
+/** `gate` ends the calls of `Wait`. `entered` resolves when a call of `Wait` begins. */
 let gate: PromiseWithResolvers<void>;
 let entered: PromiseWithResolvers<void>;
 const clients: Client[] = [];
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 let peers = 0;
 
-/** Echo gives back what came; Count counts the calls of its connection; Wait ends when the test says so. */
+/** Echo returns its input, Count counts the calls of its connection, and Wait ends when the test resolves `gate`. */
 function peer(): Peer {
   const name = `peer ${++peers}`;
   let calls = 0;
