@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
 import { create, endOfErrors, exists, isInside, requirePrivateFolder, SECRET_COMMAND_MS } from "../core/files/index.ts";
-import { nameOfServer, parsePgServer, requireVerified, stateFolder } from "../core/local/index.ts";
+import { connectTo, nameOfServer, parsePgServer, requireVerified, stateFolder } from "../core/local/index.ts";
 import {
   amended,
   attempt,
@@ -21,7 +21,6 @@ import {
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
-  connectTo,
   createFileBackend,
   createHttpBackend,
   createPgBackend,

@@ -35,8 +35,8 @@ const SANDBOX = "If a sandbox was started without its earlier data: start with a
 
 const isOnThisMachine = (origin: string) => /^https?:\/\/localhost/.test(origin);
 
-const PG_FORMS =
-  "Set PG_CONN_STR in one of these forms: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…, or host=… port=… user=… password=… dbname=… sslmode=….";
+const pgForms = (variable: string) =>
+  `Set ${variable} in one of these forms: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…, or host=… port=… user=… password=… dbname=… sslmode=….`;
 
 export const accounts = {
   "account.foreign/address": error(({ of, origin, recorded }: Account & Words<"recorded">) => ({
@@ -102,31 +102,37 @@ export const accounts = {
       { do: "forget", when: "the other state must manage it" },
     ],
   })),
-  "state.backend/unset": error({
-    summary: "PG_CONN_STR is not set",
-    remedies: [PG_FORMS, "It holds a password: write it in no file of the project."],
-  }),
-  "state.backend/sslmode": error(({ modes }: Words<"modes">) => ({
-    summary: "The sslmode of PG_CONN_STR is not supported",
-    detail: `It can be ${modes}. Any other one would send the state in the clear when the server asks for it.`,
+  "state.backend/unset": error(({ variable }: Words<"variable">) => ({
+    summary: `${variable} is not set`,
+    remedies: [pgForms(variable), "It holds a password: write it in no file of the project."],
+  })),
+  "state.backend/sslmode": error(({ modes, variable }: Words<"modes" | "variable">) => ({
+    summary: `The sslmode of ${variable} is not supported`,
+    detail: `It can be ${modes}. Any other one would send secrets in the clear when the server asks for it.`,
     remedies: ["Set one of these."],
   })),
-  "state.backend/port": error({ summary: "The port of PG_CONN_STR is invalid", remedies: [PG_FORMS] }),
-  "state.backend/unverified": error(({ mode, host }: Words<"mode" | "host">) => ({
+  "state.backend/port": error(({ variable }: Words<"variable">) => ({
+    summary: `The port of ${variable} is invalid`,
+    remedies: [pgForms(variable)],
+  })),
+  "state.backend/unverified": error(({ mode, host, variable }: Words<"mode" | "host" | "variable">) => ({
     summary: `sslmode=${mode} does not check that ${host} is the database server`,
     detail:
       mode === "disable"
-        ? "Password and state would cross the network in clear text."
-        : "Another server on the way would receive the state, which holds secrets.",
+        ? "Password and secrets would cross the network in clear text."
+        : "Another server on the way would receive passwords and secrets.",
     remedies: [
-      "Write sslmode=verify-full in PG_CONN_STR, and sslrootcert=FILE when an authority of your own signed the server's certificate.",
+      `Write sslmode=verify-full in ${variable}, and sslrootcert=FILE when an authority of your own signed the server's certificate.`,
       "Only in a network that you trust as a whole: HOSTFORM_PG_INSECURE=1.",
     ],
   })),
-  "state.backend/address": error({
-    summary: "PG_CONN_STR is not an address",
+  "state.backend/address": error(({ variable }: Words<"variable">) => ({
+    summary: `${variable} is not an address`,
     detail: "Special characters of a password must be percent-encoded in an address: @ is %40, and / is %2F.",
-    remedies: [PG_FORMS],
-  }),
-  "state.backend/pairs": error({ summary: "PG_CONN_STR is malformed", remedies: [PG_FORMS] }),
+    remedies: [pgForms(variable)],
+  })),
+  "state.backend/pairs": error(({ variable }: Words<"variable">) => ({
+    summary: `${variable} is malformed`,
+    remedies: [pgForms(variable)],
+  })),
 } satisfies Catalogue;

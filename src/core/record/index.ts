@@ -25,7 +25,6 @@ export type { StateBackend } from "./opening.ts";
 export { createHttpBackend } from "./remote/http.ts";
 export type { HttpBackendOptions } from "./remote/http-lock.ts";
 export { createPgBackend } from "./remote/pg.ts";
-export { connectTo, type Database, interruptibly, type PgModule } from "./remote/pg-connection.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
 export { moveResources, Revision, selectResources, withOutputs } from "./revise.ts";
 export { ALLOW_UNENCRYPTED } from "./sealed-text.ts";

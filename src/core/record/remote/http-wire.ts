@@ -2,8 +2,7 @@
 import { hash } from "node:crypto";
 import type { Dispatcher } from "undici";
 import { type Doing, raise } from "../../messages/index.ts";
-import { type Clock, isObject, parsedJson } from "../../model/index.ts";
-import { reasonOf } from "../state-file.ts";
+import { type Clock, isObject, parsedJson, reasonOf } from "../../model/index.ts";
 
 export interface WireOptions {
   readonly credentials: { readonly username: string; readonly password: string } | undefined;

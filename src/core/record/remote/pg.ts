@@ -1,8 +1,8 @@
+import { type Database, interruptibly, type Row } from "../../local/index.ts";
 import { raise } from "../../messages/index.ts";
 import type { HistoryLines } from "../history.ts";
 import type { StateBackend } from "../opening.ts";
 import type { Verify } from "../state-file.ts";
-import { type Database, interruptibly, type Row, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 import {
   applicationName,
   heldHere,
@@ -10,6 +10,8 @@ import {
   ownKeyOf,
   type PgBackendOptions,
   PgStateLock,
+  refuseQuery,
+  refuseUnheld,
   statesIn,
   unlockCreation,
 } from "./pg-lock.ts";

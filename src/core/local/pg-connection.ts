@@ -1,9 +1,8 @@
 import type { ClientConfig } from "pg";
-import { read } from "../../files/index.ts";
-import { nameOfServer, type PgServer, type PgTls } from "../../local/index.ts";
-import { type Doing, raise } from "../../messages/index.ts";
-import { errnoOf, HostformError } from "../../model/index.ts";
-import { reasonOf } from "../state-file.ts";
+import { read } from "../files/index.ts";
+import { raise } from "../messages/index.ts";
+import { errnoOf, HostformError, reasonOf } from "../model/index.ts";
+import { nameOfServer, type PgServer } from "./pg-address.ts";
 
 /** One row. Each column is a string, a number or a boolean. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -63,7 +62,9 @@ export async function connectTo(
   const { Client } = await from().catch(refusePackage);
   let isAskedInClear = false;
   const password = () =>
-    isAskedInClear ? raise("state.backend/clear_text", { place: nameOfServer(server) }) : server.password;
+    isAskedInClear
+      ? raise("state.backend/clear_text", { place: nameOfServer(server), variable: server.variable })
+      : server.password;
   const client = new Client({ ...(await configOf(server, applicationName, timeoutMs)), password });
   /** Private field of the package. */
   const { connection } = client as { connection?: NodeJS.EventEmitter & { stream?: { destroy(): void } } };
@@ -151,10 +152,10 @@ function endsSession(error: unknown): boolean {
 }
 
 async function configOf(server: PgServer, applicationName: string, timeoutMs: number): Promise<ClientConfig> {
-  const { tls, ...login } = server;
+  const { tls, variable: _, ...login } = server;
   return {
     ...login,
-    ssl: login.host.startsWith("/") ? false : await tlsOptions(tls),
+    ssl: login.host.startsWith("/") ? false : await tlsOptions(server),
     // The server accepts only ASCII and truncates the name to 63 bytes.
     application_name: applicationName.replace(/[^\x20-\x7e]/g, "?"),
     connectionTimeoutMillis: Math.min(CONNECT_MS, timeoutMs),
@@ -168,11 +169,13 @@ async function configOf(server: PgServer, applicationName: string, timeoutMs: nu
  * Returns TLS options with the meaning of PostgreSQL's own clients: `require` checks the certificate only with a given root
  * certificate.
  */
-async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientConfig["ssl"]> {
+async function tlsOptions({ tls, variable }: PgServer): Promise<ClientConfig["ssl"]> {
+  const { mode, rootCert, cert, key } = tls;
   if (mode === "disable") return false;
   const textOf = async (name: string, path: string | undefined) => {
     if (path === undefined) return {};
-    const refuse = (error: unknown) => raise("state.backend/certificate", { place: path, reason: reasonOf(error) });
+    const refuse = (error: unknown) =>
+      raise("state.backend/certificate", { place: path, reason: reasonOf(error), variable });
     return { [name]: (await read(path).catch(refuse)).toString() };
   };
   const files = { ...(await textOf("ca", rootCert)), ...(await textOf("cert", cert)), ...(await textOf("key", key)) };
@@ -190,26 +193,8 @@ function refuseConnection(server: PgServer, error: unknown): never {
   if (error instanceof HostformError) throw error;
   const code = errnoOf(error) ?? "";
   const reason = reasonOf(error);
-  const about = { place: nameOfServer(server), reason };
+  const about = { place: nameOfServer(server), reason, variable: server.variable };
   if (code === "3D000") return raise("state.backend/database", about);
   if (code.startsWith("28") || reason.includes("SASL")) return raise("state.backend/access", about);
   return raise("state.backend/connection", { ...about, lacksTls: reason.includes("does not support SSL") });
-}
-
-/** Throws the error about a broken connection: its lock is free. @throws HostformError `state.lost_lock`. */
-export function refuseBroken(name: string, reason: string): never {
-  raise("state.lost_lock/connection", { place: name, reason });
-}
-
-/** Throws the error about a live session without the lock. @throws HostformError `state.lost_lock`. */
-export function refuseUnheld(name: string): never {
-  refuseBroken(name, "the session no longer holds it; does a pooler run each statement in another session?");
-}
-
-/** Throws the error about a failed query. @param doing "locked", "read", "written" (`The state could not be …`). */
-export function refuseQuery(name: string, doing: Doing, database: Database, error: unknown): never {
-  if (error instanceof HostformError) throw error;
-  if (database.lost !== undefined) refuseBroken(name, database.lost);
-  const isDenied = errnoOf(error) === "42501";
-  raise("state.backend/query", { doing, place: name, reason: reasonOf(error), isDenied });
 }
