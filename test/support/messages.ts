@@ -31,6 +31,7 @@ const doubt = { hidden: "", since: SINCE, isAccepted: false };
 const job = { since: SINCE, toward: "suspended", before: "active" } as const;
 const status = { ...resource, provider: "main", status: "Odd", job: undefined, names: "suspended" };
 const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file system is read-only" };
+const database = { place: "db.example:5432/hostform" };
 const rejected = { ...resource, id: "1001" };
 
 const object = { ...rejected, name: "www.acme.example" };
@@ -342,6 +343,12 @@ export const samples: Samples = {
   "store.turn": [{ pid: 4113, project: "acme", since: SINCE, seconds: 20 }],
   "store.taken_over": [{ pid: 4113, project: "acme", since: SINCE }],
   "store.newer": [store],
+  "store.newer/database": [database],
+  "store.unwritable/database": [true, false].map((isDenied) => ({ ...database, reason: "42501: no", isDenied })),
+  "store.unreachable": [{ ...database, reason: "ECONNREFUSED", seconds: 60 }],
+  "store.unreachable/pooler": [database],
+  "store.waiting/database": [{ ...database, reason: "ECONNREFUSED" }],
+  "store.restored": [database],
   "store.unsafe": [{ ...store, mode: 700 }],
   "store.damaged": [store],
   "account.foreign/address": [

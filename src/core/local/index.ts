@@ -38,6 +38,7 @@ export {
 export type { Ledger } from "./ledger.ts";
 export { MemoryStore, MemoryTables } from "./memory-store.ts";
 export { nameOfServer, type PgServer, type PgTls, parsePgServer, requireVerified } from "./pg-address.ts";
-export { connectTo, type Database, interruptibly, type PgModule, type Row } from "./pg-connection.ts";
+export { connectTo, type Database, interruptibly, isAbsent, type PgModule, type Row } from "./pg-connection.ts";
+export { PgStore, type PgStoreOptions } from "./pg-store.ts";
 export { markOf, markOfBackend, placeOfFile } from "./place.ts";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";

@@ -1,6 +1,6 @@
 import type { ClientConfig } from "pg";
 import { read } from "../files/index.ts";
-import { raise } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import { errnoOf, HostformError, reasonOf } from "../model/index.ts";
 import { nameOfServer, type PgServer } from "./pg-address.ts";
 
@@ -33,6 +33,10 @@ interface ConnectOptions {
   readonly timeoutMs?: number | undefined;
   /** Ends the attempt to connect. */
   readonly signal?: AbortSignal | undefined;
+  /** Further settings of the session. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Called with the payload of each notification. */
+  readonly onNotification?: (payload: string) => void;
   /** Loads the package `pg`, an optional dependency. */
   readonly from?: () => Promise<PgModule>;
 }
@@ -52,12 +56,12 @@ const SETTINGS: Readonly<Record<string, string>> = {
 /**
  * Opens a session.
  * @param applicationName name of this session for other sessions.
- * @throws HostformError `state.backend`: no package, no server, no access.
+ * @throws HostformError `state.backend`: no package, no server, no access. Only a failure that may pass has a `cause`.
  */
 export async function connectTo(
   server: PgServer,
   applicationName: string,
-  { timeoutMs = ANSWER_MS, signal, from = () => import("pg") }: ConnectOptions = {},
+  { timeoutMs = ANSWER_MS, signal, settings: more, onNotification, from = () => import("pg") }: ConnectOptions = {},
 ): Promise<Database> {
   const { Client } = await from().catch(refusePackage);
   let isAskedInClear = false;
@@ -81,6 +85,7 @@ export async function connectTo(
   client.on("end", () => {
     if (!ended) lost ??= "the connection ended";
   });
+  client.on("notification", ({ payload = "" }) => onNotification?.(payload));
   const end = async () => {
     ended = true;
     const hangs = setTimeout(abort, PARTING_MS);
@@ -106,7 +111,7 @@ export async function connectTo(
   try {
     await interruptibly(database, signal, async () => {
       await client.connect();
-      const settings = { ...SETTINGS, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
+      const settings = { ...SETTINGS, ...more, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
       const calls = Object.keys(settings).map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
       await client.query(`SELECT ${calls.join(", ")}`, Object.entries(settings).flat());
     });
@@ -196,5 +201,13 @@ function refuseConnection(server: PgServer, error: unknown): never {
   const about = { place: nameOfServer(server), reason, variable: server.variable };
   if (code === "3D000") return raise("state.backend/database", about);
   if (code.startsWith("28") || reason.includes("SASL")) return raise("state.backend/access", about);
-  return raise("state.backend/connection", { ...about, lacksTls: reason.includes("does not support SSL") });
+  const lacksTls = reason.includes("does not support SSL");
+  const failed = problem("state.backend/connection", { ...about, lacksTls });
+  throw new HostformError([failed], lacksTls ? {} : { cause: error });
 }
+
+/** Error codes of a query on a missing schema or table. */
+const ABSENT: ReadonlySet<string> = new Set(["3F000", "42P01"]);
+
+/** Returns true for the error of a query on a missing schema or table. */
+export const isAbsent = (error: unknown): boolean => ABSENT.has(errnoOf(error) ?? "");

@@ -113,7 +113,7 @@ export const countOf = ({ count }: StoreStatements): number => Number(count.get(
 
 const DAY_MS = 24 * 3_600_000;
 /** Lifetime of a create in the store. */
-const INTENT_KEPT_MS = 30 * DAY_MS;
+export const INTENT_KEPT_MS = 30 * DAY_MS;
 
 /** Removes expired rows once a day, by the time of the previous cleanup. A clock that runs ahead for less than a day removes nothing. */
 export function removeOld({ database, meta, putMeta, dropUnseen, dropEmpty }: StoreStatements, now: number): void {

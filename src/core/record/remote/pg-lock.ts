@@ -1,6 +1,6 @@
 // The lock of a state in PostgreSQL, its holder, and the table of states, compatible with Terraform's backend.
 import { createHash } from "node:crypto";
-import { type Database, interruptibly, type Row } from "../../local/index.ts";
+import { type Database, interruptibly, isAbsent, type Row } from "../../local/index.ts";
 import { type Doing, raise } from "../../messages/index.ts";
 import { type Clock, errnoOf, HostformError, reasonOf } from "../../model/index.ts";
 import {
@@ -272,9 +272,6 @@ function describeSession(holder: LockHolder, clock: Clock): string {
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
 const TRIES = 5;
 
-/** Error codes of a read from a missing schema or table. */
-const ABSENT = new Set(["3F000", "42P01"]);
-
 /** Quotes a name for SQL. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -323,11 +320,6 @@ async function makeLayout(database: Database, options: PgBackendOptions): Promis
       }
     }
   }
-}
-
-/** Returns true for the error of a query on a missing schema or table. */
-export function isAbsent(error: unknown): boolean {
-  return ABSENT.has(errnoOf(error) ?? "");
 }
 
 /** Throws the error about a broken connection: its lock is free. @throws HostformError `state.lost_lock`. */

@@ -1,4 +1,4 @@
-import { type Database, interruptibly, type Row } from "../../local/index.ts";
+import { type Database, interruptibly, isAbsent, type Row } from "../../local/index.ts";
 import { raise } from "../../messages/index.ts";
 import type { HistoryLines } from "../history.ts";
 import type { StateBackend } from "../opening.ts";
@@ -6,7 +6,6 @@ import type { Verify } from "../state-file.ts";
 import {
   applicationName,
   heldHere,
-  isAbsent,
   ownKeyOf,
   type PgBackendOptions,
   PgStateLock,
