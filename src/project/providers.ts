@@ -71,6 +71,8 @@ export class Providers {
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #warnings: Diagnostic[] = [];
+  /** The state is in PostgreSQL. */
+  #isBesideState = false;
   /** Mark of the state of the run, for accounts that are opened later. */
   place: string | undefined;
 
@@ -83,6 +85,7 @@ export class Providers {
   /** Reads the tokens of these providers, so that {@link get} can return them. */
   async prepare(aliases: Iterable<string>): Promise<void> {
     const { source, redaction, log } = this.#parts;
+    this.#isBesideState ||= (await this.#parts.backend?.())?.type === "pg";
     for (const alias of new Set(aliases)) {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
@@ -252,7 +255,11 @@ export class Providers {
     const key = JSON.stringify([baseUrl, token]);
     const onWarning = (warning: Diagnostic) => log.warn([warning]);
     const shared = known.get(key) ?? {
-      store: openStore({ baseUrl, token, env: source.env, clock: host.clock, onWarning }),
+      store: openStore({
+        ...{ baseUrl, token, env: source.env, clock: host.clock, onWarning },
+        isBesideState: this.#isBesideState,
+        waitMs: source.lockTimeoutMs,
+      }),
       reported: new Set<string>(),
     };
     known.set(key, shared);

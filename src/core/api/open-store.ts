@@ -1,4 +1,4 @@
-/** Opens the store of a token at its URL, which all processes of this user on this machine share (§8: the limit belongs to the token). */
+/** Opens the store of a token at its URL, which all processes of this user on this machine, or of several machines, share (§8: the limit belongs to the token). */
 import { hash } from "node:crypto";
 import path from "node:path";
 import { listNow, look, PathRefused, remove, requirePrivateFolder } from "../files/file-system.ts";
@@ -16,6 +16,7 @@ import {
   systemClock,
 } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
+import { openPgStore, STORE } from "./open-pg-store.ts";
 import { accountDigest } from "./token.ts";
 
 /** Options of {@link openStore}. */
@@ -25,6 +26,10 @@ export interface StoreOptions {
   /** HOSTFORM_STORE, HOSTFORM_LEDGER, HOSTFORM_STATE_HOME and the user's home. */
   readonly env: EnvVars;
   readonly clock?: Clock | undefined;
+  /** True: the state is in PostgreSQL (`PG_CONN_STR`). By default, the store is then in the same database. */
+  readonly isBesideState?: boolean | undefined;
+  /** Longest wait for a lost connection to PostgreSQL, in milliseconds. */
+  readonly waitMs?: number | undefined;
   /** Receives each kind of warning once. */
   readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
@@ -35,16 +40,31 @@ const UNUSED_OF_SANDBOX_MS = DAY_MS;
 const UNUSED_MS = 90 * DAY_MS;
 
 /**
- * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory` or `HOSTFORM_LEDGER=memory`, requests and creates are in
+ * Opens a store in PostgreSQL, or in the user's state folder. With `HOSTFORM_STORE=memory` or `HOSTFORM_LEDGER=memory`, requests and creates are in
  * memory, and only notes and holdings are in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
  * cause no warning if that folder is unusable. The first request, create or note creates the file.
  * @throws HostformError provider.base_url; config.invalid_value; store.unsafe if another user could read or write the folder.
  */
-export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
+export function openStore(options: StoreOptions): AccountStore {
+  const { baseUrl, token, env, clock = systemClock, onWarning } = options;
   const url = normalizeBaseUrl(baseUrl, true);
   const account = accountDigest(url.href, token);
   const isResettable = isLoopback(url);
   const isSandbox = isResettable && !env.HOSTFORM_STATE_HOME;
+  const origin = hash("sha256", `hostform origin\n${url.origin}`).slice(0, 32);
+  const onWaiting = (holder: TurnHolder) =>
+    onWarning?.(
+      holder.file === undefined
+        ? problem("store.waiting", turnOf(holder))
+        : problem("store.waiting/file", { ...turnOf(holder), place: holder.file }),
+    );
+  const onTakenOver = (holder: TurnHolder) => onWarning?.(problem("store.taken_over", turnOf(holder)));
+  const chosen = storeIn(env);
+  if (chosen === "postgres" || (chosen === undefined && options.isBesideState && !isSandbox)) {
+    const { waitMs } = options;
+    const shared = { account, origin, clock, isResettable, env, waitMs, onWaiting, onTakenOver };
+    return openPgStore({ ...shared, isOwn: chosen === "postgres", onWarning: (one) => onWarning?.(one) });
+  }
   const folder = stateFolder(env);
   const memory = new MemoryStore({ account, isResettable, clock });
   if (isSandbox && folder === undefined) return memory;
@@ -61,7 +81,6 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     if (home === undefined) throw new Error("no home folder is known");
     return path.join(home, name);
   };
-  const origin = hash("sha256", `hostform origin\n${url.origin}`).slice(0, 32);
   const store = new SqliteStore(() => inHome(`${origin}.store`), {
     account,
     clock,
@@ -83,17 +102,12 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
         }),
       ),
     onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),
-    onWaiting: (holder) =>
-      onWarning?.(
-        holder.file === undefined
-          ? problem("store.waiting", turnOf(holder))
-          : problem("store.waiting/file", { ...turnOf(holder), place: holder.file }),
-      ),
-    onTakenOver: (holder) => onWarning?.(problem("store.taken_over", turnOf(holder))),
+    onWaiting,
+    onTakenOver,
     onDamaged: (file) => warn("damaged", problem("store.damaged", { place: file })),
     onNew: (file) => removeUnused(file, isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
-  if (!isInMemory(env)) return store;
+  if (chosen !== "memory") return store;
   // Entries of Terraform contain one-time secrets, so a run with requests in memory also keeps them. All runs share the holdings.
   return Object.assign(memory, {
     habits: undefined,
@@ -109,9 +123,14 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
 }
 
 /** Returns true if the user wants only notes and holdings on disk. @throws HostformError `config.invalid_value`. */
-export function isInMemory({ HOSTFORM_STORE: store, HOSTFORM_LEDGER: ledger }: EnvVars): boolean {
-  if (store && store !== "memory") raise("config.invalid_value/store");
-  return store === "memory" || ledger === "memory";
+export const isInMemory = (env: EnvVars): boolean => storeIn(env) === "memory";
+
+/** Returns the chosen kind of store. @throws HostformError `config.invalid_value`. */
+function storeIn({ [STORE]: store, HOSTFORM_LEDGER: ledger }: EnvVars): "memory" | "local" | "postgres" | undefined {
+  if (!store) return ledger === "memory" ? "memory" : undefined;
+  if (store === "memory" || store === "local") return store;
+  if (/^postgres(?:ql)?:\/\/|^\s*[a-z_]+\s*=/.test(store)) return "postgres";
+  return raise("config.invalid_value/store");
 }
 
 /** Opens the request ledger of {@link openStore}, for programs that use the client alone. */

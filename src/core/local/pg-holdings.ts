@@ -60,7 +60,7 @@ export class PgHoldings {
         `UPDATE hostform.holdings SET firm = false, seen = greatest(seen, ended) FROM hostform.places
           WHERE places.origin = $1 AND mark = $2 AND holdings.origin = $1 AND place = $2
             AND firm AND seen < $3 AND object <> ALL ($4::text[])`,
-        [this.#origin, place, since + this.#session.offsetMs, seen],
+        [this.#origin, place, Math.round(since + this.#session.offsetMs), seen],
       );
       const end = "UPDATE hostform.places SET ended = $3 WHERE origin = $1 AND mark = $2";
       await query(end, [this.#origin, place, this.#session.now()]);

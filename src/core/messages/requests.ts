@@ -336,6 +336,6 @@ export const requests = {
   }),
   "config.invalid_value/store": error({
     summary: "The environment variable HOSTFORM_STORE names no store",
-    remedies: ["Set it to memory, or unset it: the store is then a file of this machine."],
+    remedies: ["Set it to postgres://…, to local (a file of this machine), or to memory."],
   }),
 } satisfies Catalogue;

@@ -59,7 +59,7 @@ export function originsOf(marked: Marked | undefined): Origins {
 
 /** Environment variables that always count as credentials: tokens, keys and passwords. */
 const CREDENTIALS =
-  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?:NEW_|OLD_)?(?:KEY|PASSPHRASE)|HOSTFORM_NOTIFY(?:_SECRET)?|TF_HTTP_PASSWORD|PGPASSWORD|PG_CONN_STR)$/;
+  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?:NEW_|OLD_)?(?:KEY|PASSPHRASE)|HOSTFORM_NOTIFY(?:_SECRET)?|HOSTFORM_STORE|TF_HTTP_PASSWORD|PGPASSWORD|PG_CONN_STR)$/;
 
 export const isCredential = (name: string): boolean => CREDENTIALS.test(name);
 

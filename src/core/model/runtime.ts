@@ -139,7 +139,7 @@ const CHILD_ENV = "HOSTFORM_CHILD_ENV";
 
 /** API tokens, state keys, and credentials of the state backend. */
 const OWN =
-  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$)\w+|HOSTFORM_NOTIFY(?:_SECRET)?|TF_HTTP_PASSWORD|PG(?:[A-Z]+|_\w+))$/;
+  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$)\w+|HOSTFORM_NOTIFY(?:_SECRET)?|HOSTFORM_STORE|TF_HTTP_PASSWORD|PG(?:[A-Z]+|_\w+))$/;
 
 /**
  * Returns the environment for programs started for the user or a declaration. hostform's own credentials are removed, except
