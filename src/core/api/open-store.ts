@@ -1,12 +1,26 @@
 /** Opens the store of a token at its URL, which all processes of this user on this machine, or of several machines, share (§8: the limit belongs to the token). */
 import { hash } from "node:crypto";
+import { hostname, userInfo } from "node:os";
 import path from "node:path";
 import { listNow, look, PathRefused, remove, requirePrivateFolder } from "../files/file-system.ts";
 import type { AccountStore, TurnHolder } from "../local/account-store.ts";
-import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
+import {
+  connectTo,
+  databaseTrouble,
+  MemoryStore,
+  nameOfServer,
+  PgStore,
+  type PgStoreOptions,
+  parsePgServer,
+  requireVerified,
+  SqliteStore,
+  stateFolder,
+} from "../local/index.ts";
 import type { Ledger } from "../local/ledger.ts";
 import { problem, raise } from "../messages/index.ts";
 import {
+  amended,
+  attempt,
   type Clock,
   type Diagnostic,
   type EnvVars,
@@ -15,8 +29,7 @@ import {
   messageOf,
   systemClock,
 } from "../model/index.ts";
-import { normalizeBaseUrl } from "./address.ts";
-import { openPgStore, STORE } from "./open-pg-store.ts";
+import { normalizeBaseUrl, requireAllowedOrigin } from "./address.ts";
 import { accountDigest } from "./token.ts";
 
 /** Options of {@link openStore}. */
@@ -33,6 +46,15 @@ export interface StoreOptions {
   /** Receives each kind of warning once. */
   readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
+
+/** Variable of the store's own connection string, and of the state's. */
+const STORE = "HOSTFORM_STORE";
+const STATE = "PG_CONN_STR";
+
+/** Upper bound for a statement, in milliseconds. A row of the store is locked for milliseconds only. */
+const STATEMENT_MS = 10_000;
+/** The server ends the session of a process that is stopped inside a transaction, so that its locks block no other process. */
+const SETTINGS = { idle_in_transaction_session_timeout: "5000" };
 
 /** A sandbox has a new token at each start, so its stores expire sooner. */
 const DAY_MS = 24 * 3_600_000;
@@ -131,6 +153,52 @@ function storeIn({ [STORE]: store, HOSTFORM_LEDGER: ledger }: EnvVars): "memory"
   if (store === "memory" || store === "local") return store;
   if (/^postgres(?:ql)?:\/\/|^\s*[a-z_]+\s*=/.test(store)) return "postgres";
   return raise("config.invalid_value/store");
+}
+
+interface PgStoreRequest
+  extends Pick<
+    PgStoreOptions,
+    "account" | "origin" | "clock" | "isResettable" | "waitMs" | "onWaiting" | "onTakenOver"
+  > {
+  readonly env: EnvVars;
+  /** True: `HOSTFORM_STORE` is the connection string. False: the store is in the database of the state. */
+  readonly isOwn: boolean;
+  readonly onWarning: (warning: Diagnostic) => void;
+}
+
+/** @throws HostformError `config.invalid_value`, `state.backend`, `trust.origin`. Opens no connection. */
+function openPgStore({ env, isOwn, onWarning, ...options }: PgStoreRequest): AccountStore {
+  const server = attempt(
+    () => serverIn(env, isOwn ? STORE : STATE),
+    (error) => {
+      throw isOwn
+        ? amended(error, ({ code }) => ({ code: code === "state.backend" ? "config.invalid_value" : code }))
+        : error;
+    },
+  );
+  const place = nameOfServer(server);
+  const name = `hostform ${process.pid} store ${server.user}@${hostname()}`;
+  return new PgStore({
+    ...options,
+    place,
+    connect: (onNotification) =>
+      connectTo(server, name, { onNotification, timeoutMs: STATEMENT_MS, settings: SETTINGS }),
+    onLost: (reason) => onWarning(problem("store.waiting/database", { place, reason })),
+    onRestored: () => onWarning(problem("store.restored", { place })),
+  });
+}
+
+function serverIn(env: EnvVars, variable: string) {
+  const user = attempt(
+    () => userInfo().username,
+    () => "",
+  );
+  const server = parsePgServer(env, user, variable);
+  const host = server.host.includes(":") ? `[${server.host}]` : server.host;
+  // A host that is a path is a local socket.
+  if (!host.startsWith("/")) requireAllowedOrigin(`postgres://${host}:${server.port}`, env, { of: "The store" });
+  requireVerified(server, env);
+  return server;
 }
 
 /** Opens the request ledger of {@link openStore}, for programs that use the client alone. */

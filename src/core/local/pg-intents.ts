@@ -53,10 +53,13 @@ export class PgIntents {
 
   /** Prepares the origin on a new connection: creates its row, detects a restored backup, and removes expired rows once a day. */
   async prepare(query: Query): Promise<void> {
-    const { origin } = this.#options;
+    const { origin, account } = this.#options;
     const now = this.#session.now();
     const insert = "INSERT INTO hostform.origins VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING";
     await query(insert, [origin, randomUUID(), now]);
+    await query("INSERT INTO hostform.turns (lane, epoch, progress) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING", [
+      account,
+    ]);
     const [row] = await query("SELECT serial FROM hostform.origins WHERE origin = $1", [origin]);
     if (Number(row?.serial) < this.#counted) await this.renew(query);
     await removeOld(query, origin, now);
@@ -80,23 +83,15 @@ export class PgIntents {
     onRestored?.();
   }
 
-  /** Runs one transaction. Its work first locks the row of the create lock, then calls `writeEnded`, so that no two transactions block each other. */
-  async change<T>(work: (query: Query, writeEnded: () => Promise<void>) => Promise<T>, waitMs?: number): Promise<T> {
-    let written: readonly Ended[] = [];
-    const result = await this.#session.change((query) => {
-      written = [];
-      return work(query, async () => {
-        written = this.#ended;
-        await this.#write(query, written);
-      });
-    }, waitMs);
-    this.#ended = this.#ended.filter((one) => !written.includes(one));
-    return result;
-  }
-
   /** Writes the unwritten outcomes. */
-  async settle(): Promise<void> {
-    if (this.#ended.length > 0) await this.change((_, writeEnded) => writeEnded());
+  async settle(waitMs?: number): Promise<void> {
+    const ended = this.#ended;
+    if (ended.length === 0) return;
+    await this.#session.run(async (query) => {
+      for (const { intent, isAnswered } of ended)
+        await (isAnswered ? this.#answer(query, intent) : this.#remove(query, intent));
+    }, waitMs);
+    this.#ended = this.#ended.filter((one) => !ended.includes(one));
   }
 
   count(): Promise<number> {
@@ -108,23 +103,27 @@ export class PgIntents {
     });
   }
 
-  /** Records an open create. Keeps the record of an attempt under an earlier create lock: that attempt may have succeeded. */
-  async leave(query: Query, intent: LeavingCreate, epoch: number): Promise<void> {
-    const keep = "UPDATE hostform.intents SET id = id || ' ' || serial WHERE origin = $1 AND id = $2 AND epoch <> $3";
-    await query(keep, [this.#options.origin, intent.id, epoch]);
-    await this.#put(query, intent, "open", epoch);
+  /**
+   * Records an open create, and a heartbeat. An attempt under an earlier create lock keeps its own row: that attempt may have succeeded.
+   * @returns false if this process no longer has the create lock.
+   */
+  async leave(intent: LeavingCreate, epoch: number): Promise<boolean> {
+    await this.settle();
+    const turn = `turn AS (UPDATE hostform.turns SET progress = greatest($11, progress + 1)
+      WHERE lane = $3 AND epoch = $5 AND process = $4 RETURNING epoch)`;
+    return this.#session.run((query) => this.#put(query, intent, "open", epoch, turn));
   }
 
   /** At a new create lock, marks the open creates of other processes as ended without a response. */
   async markUnknown(query: Query): Promise<void> {
     const { origin, account, process } = this.#options;
     await query(
-      `WITH open AS (SELECT id, row_number() OVER (ORDER BY serial) AS nth FROM hostform.intents
+      `WITH open AS (SELECT id, epoch, row_number() OVER (ORDER BY serial) AS nth FROM hostform.intents
           WHERE origin = $1 AND account = $2 AND state = 'open' AND state <> 'answered' AND process <> $3),
         counted AS (UPDATE hostform.origins SET serial = serial + (SELECT count(*) FROM open)
           WHERE origin = $1 AND EXISTS (SELECT FROM open) RETURNING serial - (SELECT count(*) FROM open) AS base)
         UPDATE hostform.intents SET state = 'unknown', serial = base + nth FROM open, counted
-          WHERE origin = $1 AND intents.id = open.id AND state = 'open'`,
+          WHERE origin = $1 AND intents.id = open.id AND intents.epoch = open.epoch AND state = 'open'`,
       [origin, account, process],
     );
   }
@@ -178,27 +177,48 @@ export class PgIntents {
     return { serial: Number(row.serial), at: Number(row.at), state: found, isOwn };
   }
 
-  async #write(query: Query, ended: readonly Ended[]): Promise<void> {
-    for (const { intent, isAnswered } of ended) {
-      if (isAnswered) await this.#put(query, intent, "answered", 0);
-      else await query("DELETE FROM hostform.intents WHERE origin = $1 AND id = $2", [this.#options.origin, intent.id]);
-    }
+  async #answer(query: Query, intent: LeavingCreate): Promise<void> {
+    const { origin } = this.#options;
+    const [row] = await query("SELECT max(epoch) AS epoch FROM hostform.intents WHERE origin = $1 AND id = $2", [
+      origin,
+      intent.id,
+    ]);
+    await this.#put(query, intent, "answered", Number(row?.epoch ?? 0), "turn AS (SELECT $11::bigint)");
   }
 
-  async #put(query: Query, intent: LeavingCreate, state: StoredCreate["state"] | "open", epoch: number): Promise<void> {
+  /** Removes the last attempt. */
+  async #remove(query: Query, { id }: LeavingCreate): Promise<void> {
+    await query(
+      `DELETE FROM hostform.intents WHERE origin = $1 AND id = $2
+        AND epoch = (SELECT max(epoch) FROM hostform.intents WHERE origin = $1 AND id = $2)`,
+      [this.#options.origin, id],
+    );
+  }
+
+  /** @param turn expression that returns a row if the create may be recorded. @returns true if it is recorded. */
+  async #put(
+    query: Query,
+    intent: LeavingCreate,
+    state: StoredCreate["state"] | "open",
+    epoch: number,
+    turn: string,
+  ): Promise<boolean> {
     const { origin, account, process } = this.#options;
     const { id, place, thing, likeness, at } = intent;
     const names = [this.#digest(place), this.#digest(thing), likeness === undefined ? null : this.#digest(likeness)];
     const [row] = await query(
-      `WITH counted AS (UPDATE hostform.origins SET serial = serial + 1 WHERE origin = $1 RETURNING serial)
-        INSERT INTO hostform.intents (origin, serial, id, account, process, epoch, place, thing, likeness, at, state)
-        SELECT $1, serial, $2, $3, $4, $5::bigint, $6, $7, $8, $9::bigint, $10 FROM counted
-        ON CONFLICT (origin, id) DO UPDATE SET serial = excluded.serial, process = excluded.process, state = excluded.state,
-          at = excluded.at, place = excluded.place, thing = excluded.thing, likeness = excluded.likeness RETURNING serial`,
-      [origin, id, account, process, epoch, ...names, Math.round(at), state],
+      `WITH ${turn},
+        counted AS (UPDATE hostform.origins SET serial = serial + 1 FROM turn WHERE origin = $1 RETURNING serial)
+        INSERT INTO hostform.intents (origin, id, account, process, epoch, place, thing, likeness, at, state, serial)
+        SELECT $1, $2, $3, $4, $5::bigint, $6, $7, $8, $9::bigint, $10, serial FROM counted
+        ON CONFLICT (origin, id, epoch) DO UPDATE SET serial = excluded.serial, process = excluded.process, state = excluded.state,
+          at = excluded.at, place = excluded.place, thing = excluded.thing, likeness = excluded.likeness
+        RETURNING serial, ${SIGNS}`,
+      [origin, id, account, process, epoch, ...names, Math.round(at), state, this.#session.now()],
     );
-    // Before the commit: after a failure, the next connection may find an older database.
-    this.#counted = Math.max(this.#counted, Number(row?.serial));
+    // At once: after a failure, the next connection may find an older database.
+    this.#counted = Math.max(this.#counted, Number(row?.serial ?? 0));
+    return row !== undefined;
   }
 
   /** Returns the digest of a name. */

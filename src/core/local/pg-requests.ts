@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock, RequestOutlook } from "../model/index.ts";
 import type { Acceptance, Ledger, LedgerEvent, Refusal, Reservation } from "./ledger.ts";
+import type { Row } from "./pg-connection.ts";
 import { type PgSession, type Query, SIGNS } from "./pg-session.ts";
 import { RollingWindow, WINDOW_MS } from "./rolling-window.ts";
 
@@ -87,6 +88,7 @@ export class PgRequests implements Ledger {
 
   async outlook(now: number, limit: number): Promise<RequestOutlook> {
     const known = await this.#session.run((query) => this.#read(query)).catch(() => this.#known);
+    this.#known = known;
     return RollingWindow.parse(known?.record ?? "").outlook(this.#serverTime(now), limit);
   }
 
@@ -116,42 +118,42 @@ export class PgRequests implements Ledger {
   #apply(event?: () => LedgerEvent): Promise<Reservation | undefined> {
     let written: Written | undefined;
     return this.#session.run(async (query) => {
-      for (;;) {
-        // After a lost connection the row shows whether the last write is committed.
-        const known = written === undefined && this.#known ? this.#known : await this.#read(query);
-        if (written === undefined || written.writeId !== known.writeId) {
-          const events = [...this.#owed, ...(event ? [event()] : [])];
-          written = decide(known, events);
-          const { record, highest, writeId } = written;
-          const [row] = await query(
-            `UPDATE hostform.windows SET version = $3, record = $4, write_id = $5, changed = $6
-              WHERE account = $1 AND version = $2 RETURNING ${SIGNS}`,
-            [this.#options.account, known.version, highest, record, writeId, this.#session.now()],
-          );
-          if (row === undefined) continue;
-        }
-        this.#known = written;
-        this.#owed = this.#owed.slice(Math.min(this.#owed.length, written.events - (event ? 1 : 0)));
-        return written.result;
+      // After a lost connection the row shows whether the last write is committed.
+      let known = written === undefined && this.#known ? this.#known : await this.#read(query);
+      while (written === undefined || written.writeId !== known.writeId) {
+        written = decide(known, [...this.#owed, ...(event ? [event()] : [])]);
+        const { record, highest, writeId } = written;
+        const values = [known.version, highest, record, writeId, this.#session.now()];
+        const [row] = await query(
+          `WITH written AS (UPDATE hostform.windows SET version = $3, record = $4, write_id = $5, changed = $6
+              WHERE account = $1 AND version = $2 RETURNING true AS done)
+            SELECT version, record, write_id, (SELECT done FROM written), ${SIGNS} FROM hostform.windows WHERE account = $1`,
+          [this.#options.account, ...values],
+        );
+        known = row?.done === true ? written : await this.#knownIn(query, row);
       }
+      this.#known = written;
+      this.#owed = this.#owed.slice(written.events - (event ? 1 : 0));
+      return written.result;
     });
   }
 
   async #read(query: Query): Promise<Known> {
     const { account } = this.#options;
     const select = `SELECT version, record, write_id, ${SIGNS} FROM hostform.windows WHERE account = $1`;
-    let [row] = await query(select, [account]);
-    if (row === undefined) {
-      const insert = "INSERT INTO hostform.windows VALUES ($1, 0, '', '', $2) ON CONFLICT DO NOTHING";
-      await query(insert, [account, this.#session.now()]);
-      [row] = await query(select, [account]);
-    }
-    const version = Number(row?.version);
+    const [row] = await query(select, [account]);
+    if (row !== undefined) return this.#knownIn(query, row);
+    const insert = "INSERT INTO hostform.windows VALUES ($1, 0, '', '', $2) ON CONFLICT DO NOTHING";
+    await query(insert, [account, this.#session.now()]);
+    return this.#read(query);
+  }
+
+  async #knownIn(query: Query, row: Row | undefined): Promise<Known> {
+    const version = Number(row?.version ?? 0);
     const found = { record: String(row?.record), version, highest: version, writeId: String(row?.write_id) };
-    const isRestored = this.#known !== undefined && this.#known.highest > version;
-    if (isRestored) await this.#options.onRestored(query);
-    this.#known = isRestored && this.#known ? { ...this.#known, version } : found;
-    return this.#known;
+    if (this.#known === undefined || this.#known.highest <= version) return found;
+    await this.#options.onRestored(query);
+    return { ...this.#known, version };
   }
 }
 

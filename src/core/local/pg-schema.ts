@@ -30,7 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE TABLE hostform.intents (origin text NOT NULL, serial bigint NOT NULL, id text NOT NULL, account text NOT NULL,
         process text NOT NULL, epoch bigint NOT NULL, place text NOT NULL, thing text NOT NULL, likeness text,
         at bigint NOT NULL, state text NOT NULL CHECK (state IN ('open', 'answered', 'unknown')),
-        PRIMARY KEY (origin, serial), UNIQUE (origin, id));
+        PRIMARY KEY (origin, serial), UNIQUE (origin, id, epoch));
       CREATE INDEX intents_of_account ON hostform.intents (origin, account, serial);
       CREATE INDEX intents_of_thing ON hostform.intents (origin, thing, serial) WHERE thing <> '';
       CREATE INDEX intents_of_likeness ON hostform.intents (origin, likeness) WHERE likeness IS NOT NULL;

@@ -102,13 +102,7 @@ export class PgStore implements AccountStore {
   }
 
   async leave(turn: Turn, intent: LeavingCreate): Promise<void> {
-    const isMine = await this.#intents.change(async (query, writeEnded) => {
-      if (!(await this.#turn.renew(query, turn.epoch))) return false;
-      await writeEnded();
-      await this.#intents.leave(query, intent, turn.epoch);
-      return true;
-    });
-    if (isMine) return;
+    if (await this.#intents.leave(intent, turn.epoch)) return;
     this.#queue.lost(turn);
     raise("store.turn_lost", {});
   }

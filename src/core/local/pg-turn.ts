@@ -26,42 +26,54 @@ export class PgTurn implements TurnRow {
     this.#options = options;
   }
 
-  take({ project }: TurnRequest, frozen?: string): Promise<Turn | Blocker> {
-    const { account, process: who, machine, intents } = this.#options;
+  async take({ project }: TurnRequest, frozen?: string): Promise<Turn | Blocker> {
+    const { intents } = this.#options;
     this.#session.listen();
-    return intents.change(async (query) => {
-      const select = `SELECT *, ${SIGNS} FROM hostform.turns WHERE lane = $1 FOR UPDATE`;
-      let [row] = await query(select, [account]);
-      if (row === undefined) {
-        await query("INSERT INTO hostform.turns (lane, epoch, progress) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING", [
-          account,
-        ]);
-        [row] = await query(select, [account]);
+    return this.#session.run(async (query) => {
+      const isFree = `(process IS NULL OR process = $2${this.#session.isSettling ? "" : " OR pg_try_advisory_xact_lock(sign)"})`;
+      let epoch: number | undefined;
+      let blocker: Blocker | undefined;
+      // Without a holder, the lock was released between the two statements.
+      while (epoch === undefined && blocker === undefined) {
+        epoch = await this.#put(query, project, isFree);
+        if (epoch === undefined) blocker = await this.#blocker(query);
       }
-      const isHeld = row?.process != null && row.process !== who && (await this.#isAlive(query, row.sign));
-      const blocker = isHeld && row ? this.#holderIn(row) : undefined;
       const isTakenOver = blocker !== undefined && blocker.sign === frozen;
-      if (blocker !== undefined && !isTakenOver) {
-        if (row?.next == null || (row.next !== who && !(await this.#isAlive(query, row.next_sign))))
-          await query("UPDATE hostform.turns SET next = $2, next_sign = $3 WHERE lane = $1", [
-            account,
-            who,
-            signOf(who),
-          ]);
-        return blocker;
-      }
+      if (isTakenOver) epoch = await this.#put(query, project, "epoch || ' ' || progress = $8", frozen);
+      if (blocker !== undefined && epoch === undefined) return blocker;
       this.#isTaken = true;
-      const now = this.#session.now();
-      const owner = [signOf(who), process.pid, `${machine} ${this.#mark}`, project, now];
-      const [taken] = await query(
-        `UPDATE hostform.turns SET epoch = epoch + 1, process = $2, sign = $3, pid = $4, machine = $5, project = $6, since = $7,
-          progress = greatest($7, progress + 1), next = nullif(next, $2) WHERE lane = $1 RETURNING epoch`,
-        [account, who, ...owner],
-      );
       await intents.markUnknown(query);
-      const isNewerThan = await intents.newerThan(query);
-      return { epoch: Number(taken?.epoch), isTakenOver, isNewerThan };
+      return { epoch: Number(epoch), isTakenOver, isNewerThan: await intents.newerThan(query) };
     });
+  }
+
+  /** Takes the lock on a condition. @returns its epoch. */
+  async #put(
+    query: Query,
+    project: string,
+    condition: string,
+    ...more: readonly unknown[]
+  ): Promise<number | undefined> {
+    const { account, process: who, machine } = this.#options;
+    const [row] = await query(
+      `UPDATE hostform.turns SET epoch = epoch + 1, process = $2, sign = $3, pid = $4, machine = $5, project = $6, since = $7,
+        progress = greatest($7, progress + 1), next = nullif(next, $2) WHERE lane = $1 AND ${condition} RETURNING epoch, ${SIGNS}`,
+      [account, who, signOf(who), process.pid, `${machine} ${this.#mark}`, project, this.#session.now(), ...more],
+    );
+    return row && Number(row.epoch);
+  }
+
+  /** Records that this process waits, unless another living process waits. @returns the holder. */
+  async #blocker(query: Query): Promise<Blocker | undefined> {
+    const { account, process: who } = this.#options;
+    const values = [account, who, signOf(who)];
+    await query(
+      `UPDATE hostform.turns SET next = $2, next_sign = $3
+        WHERE lane = $1 AND process IS NOT NULL AND (next IS NULL OR next <> $2 AND pg_try_advisory_xact_lock(next_sign))`,
+      values,
+    );
+    const [row] = await query(`SELECT *, ${SIGNS} FROM hostform.turns WHERE lane = $1`, [account]);
+    return row?.process == null ? undefined : this.#holderIn(row);
   }
 
   /** Waits for the end of another process's create lock. */
@@ -69,68 +81,52 @@ export class PgTurn implements TurnRow {
     return this.#session.wait(signal);
   }
 
-  /** Records a heartbeat. @returns false if this process no longer has the lock. */
-  async renew(query: Query, epoch: number): Promise<boolean> {
-    const rows = await query(
-      `UPDATE hostform.turns SET progress = greatest($4, progress + 1) WHERE lane = $1 AND epoch = $2 AND process = $3
-        RETURNING ${SIGNS}`,
-      [this.#options.account, epoch, this.#options.process, this.#session.now()],
-    );
-    return rows.length > 0;
-  }
-
   async beat({ epoch }: Turn): Promise<void> {
-    await this.#session.run((query) => this.renew(query, epoch), 0);
+    const beat = `UPDATE hostform.turns SET progress = greatest($4, progress + 1) WHERE lane = $1 AND epoch = $2 AND process = $3`;
+    const { account, process: who } = this.#options;
+    await this.#session.run((query) => query(beat, [account, epoch, who, this.#session.now()]), 0);
   }
 
-  isAwaited(): Promise<boolean> {
-    const select = `SELECT next, next_sign, ${SIGNS} FROM hostform.turns WHERE lane = $1`;
-    return this.#session.run(async (query) => this.#isAwaited(query, await query(select, [this.#options.account])));
+  async isAwaited(): Promise<boolean> {
+    const [row] = await this.#session.run((query) =>
+      query(`SELECT ${AWAITED}, ${SIGNS} FROM hostform.turns WHERE lane = $1`, [
+        this.#options.account,
+        this.#options.process,
+      ]),
+    );
+    return row?.awaited === true;
   }
 
-  release(): Promise<boolean> {
-    return this.#options.intents.change(async (query, writeEnded) => {
-      const rows = await query(
-        `UPDATE hostform.turns SET process = NULL WHERE lane = $1 AND process = $2 RETURNING next, next_sign, ${SIGNS}`,
+  async release(): Promise<boolean> {
+    await this.#options.intents.settle();
+    const [row] = await this.#session.run((query) =>
+      query(
+        `WITH freed AS (UPDATE hostform.turns SET process = NULL WHERE lane = $1 AND process = $2 RETURNING lane, next, next_sign)
+          SELECT ${AWAITED}, pg_notify('hostform', lane), ${SIGNS} FROM freed`,
         [this.#options.account, this.#options.process],
-      );
-      await writeEnded();
-      await this.#notify(query);
-      this.#isTaken = false;
-      return this.#isAwaited(query, rows);
-    });
+      ),
+    );
+    this.#isTaken = false;
+    return row?.awaited === true;
   }
 
   async withdraw(): Promise<void> {
-    await this.#session.change(async (query) => {
-      await query(
-        `UPDATE hostform.turns SET process = nullif(process, $2), next = nullif(next, $2)
-          WHERE lane = $1 AND $2 IN (process, next)`,
-        [this.#options.account, this.#options.process],
-      );
-      await this.#notify(query);
-    }, 0);
+    const { account, process: who } = this.#options;
+    await this.#session.run(
+      (query) =>
+        query(
+          `WITH freed AS (UPDATE hostform.turns SET process = nullif(process, $2), next = nullif(next, $2)
+            WHERE lane = $1 AND $2 IN (process, next) RETURNING lane) SELECT pg_notify('hostform', lane) FROM freed`,
+          [account, who],
+        ),
+      0,
+    );
   }
 
   /** Releases the create lock if an earlier release failed. */
   async close(): Promise<void> {
     if (this.#isTaken) await this.withdraw().catch(() => {});
     this.#isTaken = false;
-  }
-
-  async #notify(query: Query): Promise<void> {
-    await query("SELECT pg_notify('hostform', $1)", [this.#options.account]);
-  }
-
-  async #isAwaited(query: Query, [row]: readonly Row[]): Promise<boolean> {
-    return row?.next != null && row.next !== this.#options.process && (await this.#isAlive(query, row.next_sign));
-  }
-
-  /** Returns true while a session of the process lives, and shortly after the server was unreachable for all sessions. */
-  async #isAlive(query: Query, sign: unknown): Promise<boolean> {
-    if (this.#session.isSettling) return true;
-    const [row] = await query("SELECT pg_try_advisory_xact_lock($1::bigint) AS free", [sign]);
-    return row?.free !== true;
   }
 
   #holderIn(row: Row): Blocker {
@@ -145,3 +141,6 @@ export class PgTurn implements TurnRow {
     };
   }
 }
+
+/** Column: a living process other than `$2` waits for the create lock. */
+const AWAITED = "next <> $2 AND NOT pg_try_advisory_xact_lock(next_sign) AS awaited";
