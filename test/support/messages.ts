@@ -31,7 +31,7 @@ const doubt = { hidden: "", since: SINCE, isAccepted: false };
 const job = { since: SINCE, toward: "suspended", before: "active" } as const;
 const status = { ...resource, provider: "main", status: "Odd", job: undefined, names: "suspended" };
 const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file system is read-only" };
-const database = { place: "db.example:5432/hostform" };
+const database = { place: "db.example:5432/teams" };
 const rejected = { ...resource, id: "1001" };
 
 const object = { ...rejected, name: "www.acme.example" };

@@ -104,7 +104,7 @@ export const processes = {
     remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
   })),
   "store.newer/database": error(({ place }: Words<"place">) => ({
-    summary: `A newer version changed the tables of hostform in ${place}`,
+    summary: `A newer version changed the tables of the store in ${place}`,
     detail: "This version cannot use these tables.",
     remedies: ["Use the newer version, or set HOSTFORM_STORE to another database."],
   })),
@@ -130,6 +130,7 @@ export const processes = {
   "store.waiting/database": warning(({ place, reason }: Failure) => ({
     summary: "This run waits for the store in PostgreSQL",
     detail: `${place}: ${reason}. Until then, it sends no request.`,
+    remedies: ["Wait. If the database does not return, check its server and the network."],
   })),
   "store.restored": warning(({ place }: Words<"place">) => ({
     summary: `An earlier version of ${place} was restored`,
