@@ -9,6 +9,7 @@ import {
   type StoredCreate,
   type Turn,
 } from "./account-store.ts";
+import type { Row } from "./pg-connection.ts";
 import { type PgSession, type Query, SIGNS } from "./pg-session.ts";
 import { INTENT_KEPT_MS } from "./store-file.ts";
 
@@ -55,13 +56,12 @@ export class PgIntents {
   async prepare(query: Query): Promise<void> {
     const { origin, account } = this.#options;
     const now = this.#session.now();
-    const insert = "INSERT INTO hostform.origins VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING";
-    await query(insert, [origin, randomUUID(), now]);
+    await query("INSERT INTO hostform.origins VALUES ($1, 0, $2) ON CONFLICT DO NOTHING", [origin, now]);
     await query("INSERT INTO hostform.turns (lane, epoch, progress) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING", [
       account,
     ]);
     const [row] = await query("SELECT serial FROM hostform.origins WHERE origin = $1", [origin]);
-    if (Number(row?.serial) < this.#counted) await this.renew(query);
+    await this.#compare(query, row);
     await removeOld(query, origin, now);
   }
 
@@ -72,7 +72,7 @@ export class PgIntents {
   async renew(query: Query): Promise<void> {
     const { origin, onRestored } = this.#options;
     const [row] = await query(
-      `WITH renewed AS (UPDATE hostform.origins SET serial = greatest(serial, $2) + 1, incarnation = $3 WHERE origin = $1
+      `WITH renewed AS (UPDATE hostform.origins SET serial = greatest(serial, $2) + 1 WHERE origin = $1
           RETURNING serial)
         INSERT INTO hostform.intents (origin, serial, id, account, process, epoch, place, thing, at, state)
         SELECT $1, serial, $3, '', '', 0, '', '', $4, 'unknown' FROM renewed RETURNING serial`,
@@ -81,6 +81,14 @@ export class PgIntents {
     this.#counted = Number(row?.serial);
     this.#others = undefined;
     onRestored?.();
+  }
+
+  /** Detects a restored backup by the serial of the origin. @returns the serial. */
+  async #compare(query: Query, row: Row | undefined): Promise<number> {
+    const serial = Number(row?.serial ?? 0);
+    if (serial < this.#counted) await this.renew(query);
+    else this.#counted = serial;
+    return this.#counted;
   }
 
   /** Writes the unwritten outcomes. */
@@ -98,8 +106,7 @@ export class PgIntents {
     const select = `SELECT serial, ${SIGNS} FROM hostform.origins WHERE origin = $1`;
     return this.#session.run(async (query) => {
       const [row] = await query(select, [this.#options.origin]);
-      this.#counted = Number(row?.serial ?? 0);
-      return this.#counted;
+      return this.#compare(query, row);
     });
   }
 
@@ -131,17 +138,17 @@ export class PgIntents {
   /** Returns the comparison of a new create lock. */
   async newerThan(query: Query): Promise<Turn["isNewerThan"]> {
     const { origin, account, process } = this.#options;
-    const { last, until } = this.#others ?? { last: 0, until: 0 };
+    const { last, until: after } = this.#others ?? { last: 0, until: 0 };
     const lastOf = (owner: string) =>
       `(SELECT max(serial) FROM hostform.intents WHERE origin = $1 AND account = ${owner} AND serial > $3 AND process <> $4)`;
     const [row] = await query(
       `SELECT greatest(${lastOf("$2")}, ${lastOf("''")}) AS last, serial FROM hostform.origins WHERE origin = $1`,
-      [origin, account, until, process],
+      [origin, account, after, process],
     );
     const newest = Number(row?.last ?? last);
-    this.#counted = Number(row?.serial ?? 0);
-    this.#others = { last: newest, until: this.#counted };
-    return (count) => newest > count || count > this.#counted;
+    const until = await this.#compare(query, row);
+    this.#others = { last: newest, until };
+    return (count) => newest > count || count > until;
   }
 
   async newest({

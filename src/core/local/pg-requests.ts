@@ -4,12 +4,10 @@ import type { Clock, RequestOutlook } from "../model/index.ts";
 import type { Acceptance, Ledger, LedgerEvent, Refusal, Reservation } from "./ledger.ts";
 import type { Row } from "./pg-connection.ts";
 import { type PgSession, type Query, SIGNS } from "./pg-session.ts";
-import { RollingWindow, WINDOW_MS } from "./rolling-window.ts";
+import { RollingWindow } from "./rolling-window.ts";
 
 /** Longest delay of an acceptance before its write, in milliseconds. The next reservation writes it sooner. */
 const SOON_MS = 50;
-/** Longest time from a booking to the sending of its request, in milliseconds. */
-const LONGEST_MS = WINDOW_MS;
 
 interface PgRequestsOptions {
   readonly account: string;
@@ -47,8 +45,6 @@ export class PgRequests implements Ledger {
   /** Unwritten acceptances and refusals. */
   #owed: LedgerEvent[] = [];
   #written: Promise<void> | undefined;
-  /** Server times of the own bookings without an answer, ascending. */
-  #booked: number[] = [];
 
   constructor(session: PgSession, options: PgRequestsOptions) {
     this.#session = session;
@@ -58,14 +54,10 @@ export class PgRequests implements Ledger {
   async reserve(now: number, limit: number): Promise<Reservation> {
     const { clock, who } = this.#options;
     const since = clock.monotonic();
-    let at = 0;
     // The wait for the database counts.
-    const event = (): LedgerEvent => {
-      at = this.#serverTime(now + clock.monotonic() - since);
-      return ["reserve", at, limit, who.slice(0, 8)];
-    };
+    const at = () => this.#serverTime(now + clock.monotonic() - since);
+    const event = (): LedgerEvent => ["reserve", at(), limit, who.slice(0, 8)];
     const answer = (await this.#apply(event)) ?? { waitMs: 0, left: 0 };
-    if (answer.waitMs === 0) this.#booked.push(at);
     const { why } = answer;
     if (why?.since === undefined) return answer;
     return { ...answer, why: { ...why, since: why.since - this.#session.offsetMs } };
@@ -102,16 +94,8 @@ export class PgRequests implements Ledger {
     return Math.round(local + this.#session.offsetMs);
   }
 
-  /** Returns the times of an answer. A window finds a booking by its exact time, so `sentAt` is the time of the last own booking before. */
   #timesOf({ now, sentAt }: Refusal | Acceptance): Pick<Acceptance, "now" | "sentAt"> {
-    const sent = this.#serverTime(sentAt);
-    this.#booked = this.#booked.filter((at) => at > sent - LONGEST_MS);
-    const at = Math.max(
-      0,
-      this.#booked.findLastIndex((booked) => booked <= sent),
-    );
-    const [booked = sent] = this.#booked.splice(at, 1);
-    return { now: this.#serverTime(now), sentAt: booked };
+    return { now: this.#serverTime(now), sentAt: this.#serverTime(sentAt) };
   }
 
   /** Writes and applies the unwritten answers and an event. */

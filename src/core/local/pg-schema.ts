@@ -21,8 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     minVersion: 1,
     sql: `
-      CREATE TABLE hostform.origins (origin text PRIMARY KEY, serial bigint NOT NULL, incarnation text NOT NULL,
-        cleaned bigint NOT NULL);
+      CREATE TABLE hostform.origins (origin text PRIMARY KEY, serial bigint NOT NULL, cleaned bigint NOT NULL);
       CREATE TABLE hostform.windows (account text PRIMARY KEY, version bigint NOT NULL, record text NOT NULL,
         write_id text NOT NULL, changed bigint NOT NULL);
       CREATE TABLE hostform.turns (lane text PRIMARY KEY, epoch bigint NOT NULL, process text, sign bigint, pid int,

@@ -197,12 +197,19 @@ export class PgSession {
       const sent = clock.now();
       const rows = await database.query(sql, values);
       const { clock: server, session } = rows[0] ?? {};
-      if (typeof server === "number") this.#offset = server - (sent + clock.now()) / 2;
+      if (typeof server === "number") this.#measure(server, sent, clock.now());
       if (session === undefined) return rows;
       this.#session ??= session;
       if (session !== this.#session) raise("store.unreachable/pooler", { place });
       return rows;
     };
+  }
+
+  /** Keeps the offset within the precision of a measurement, so that a booking and its answer have the same offset. */
+  #measure(server: number, sent: number, received: number): void {
+    const offset = server - (sent + received) / 2;
+    if (this.#offset === undefined || Math.abs(offset - this.#offset) > (received - sent) / 2 + 1)
+      this.#offset = offset;
   }
 
   async #drop(): Promise<void> {

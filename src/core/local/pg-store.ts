@@ -5,16 +5,11 @@ import { raise } from "../messages/index.ts";
 import { type Clock, type Diagnostic, ifExplained, type Json, parsedJson } from "../model/index.ts";
 import {
   type AccountStore,
-  type Held,
-  type HeldObject,
-  type Holding,
-  type HoldingQuery,
   type IntentQuery,
   type LeavingCreate,
   NOTE_KEPT_MS,
   type Note,
   type NoteOptions,
-  type Place,
   type StoredCreate,
   type Turn,
   type TurnHolder,
@@ -64,7 +59,10 @@ export class PgStore implements AccountStore {
   readonly #intents: PgIntents;
   readonly #turn: PgTurn;
   readonly #queue: TurnQueue;
-  readonly #holdings: PgHoldings;
+  readonly see: PgHoldings["see"];
+  readonly release: PgHoldings["release"];
+  readonly endRun: PgHoldings["endRun"];
+  readonly holdings: PgHoldings["holdings"];
 
   constructor(options: PgStoreOptions) {
     const { account, origin, place } = options;
@@ -86,7 +84,11 @@ export class PgStore implements AccountStore {
     this.requests = new PgRequests(this.#session, { ...options, who: process, onRestored });
     this.#turn = new PgTurn(this.#session, { account, process, machine: hostname(), intents: this.#intents });
     this.#queue = new TurnQueue(this.#turn, options);
-    this.#holdings = new PgHoldings(this.#session, origin);
+    const holdings = new PgHoldings(this.#session, origin);
+    this.see = (...given) => holdings.see(...given);
+    this.release = (...given) => holdings.release(...given);
+    this.endRun = (...given) => holdings.endRun(...given);
+    this.holdings = (...given) => holdings.holdings(...given);
   }
 
   refusals(): Promise<readonly Diagnostic[]> {
@@ -159,22 +161,6 @@ export class PgStore implements AccountStore {
       WHERE origin = $1 AND notes.list = given.list AND notes.name = given.name`;
     const columns = [notes.map(({ list }) => list), notes.map(({ name }) => name)];
     await this.#session.run((query) => query(remove, [this.#options.origin, ...columns]));
-  }
-
-  see(place: Place, run: string, holdings: readonly Holding[]): Promise<void> {
-    return this.#holdings.see(place, run, holdings);
-  }
-
-  release(place: string, objects: readonly HeldObject[]): Promise<void> {
-    return this.#holdings.release(place, objects);
-  }
-
-  endRun(place: string, run: string, since: number): Promise<void> {
-    return this.#holdings.endRun(place, run, since);
-  }
-
-  holdings(of: HoldingQuery): Promise<readonly Held[]> {
-    return this.#holdings.holdings(of);
   }
 
   async close(): Promise<void> {

@@ -235,12 +235,14 @@ export class RollingWindow {
     this.#bookings.splice(at, 0, ...added);
   }
 
+  /** Marks the last booking before the request was sent, and moves it to that time: the host counts the request later than it was booked. */
   #mark(sentAt: number, answer: "taken" | "refused"): void {
     const until = sentAt + WINDOW_MS + MARGIN_MS;
-    for (let at = this.#firstFrom(until); this.#bookings[at]?.until === until; at++) {
+    for (let at = this.#firstFrom(until + 1) - 1; at >= 0; at--) {
       const one = this.#bookings[at] as Booking;
       if (one.answer !== "none" || one.who === FOREIGN) continue;
-      this.#bookings[at] = { ...one, answer };
+      this.#bookings.splice(at, 1);
+      this.#bookings.splice(this.#firstFrom(until), 0, { ...one, until, answer });
       return;
     }
   }
