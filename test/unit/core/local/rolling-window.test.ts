@@ -169,6 +169,13 @@ describe("a request that leaves later than it was booked", () => {
     expect(window.reserve(START + FULL_WINDOW_MS, 2, "a")).toMatchObject({ waitMs: 4_000 });
   });
 
+  it("counts until a minute after a slow response, because it may have arrived as late as that", () => {
+    const window = new RollingWindow();
+    window.reserve(START, 1, "a");
+    window.accept({ now: START + 3_000, sentAt: START, limit: 1 });
+    expect(window.reserve(START + 5_000, 1, "a")).toMatchObject({ waitMs: 58_000 });
+  });
+
   it("counts among the accepted requests that a refusal teaches", () => {
     const window = new RollingWindow();
     for (let at = 0; at < 10; at++) {
