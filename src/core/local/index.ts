@@ -1,7 +1,7 @@
 /**
- * Facts that the processes of this machine share: the store of an account, in a file (`SqliteStore`) or in memory (`MemoryStore`), behind one
- * interface (`account-store`); locks on files, heartbeats of processes, and the connection
- * to PostgreSQL for a state. In: an account, a path, a clock. Out: facts that are
+ * Facts that processes share: the store of an account, in a file (`SqliteStore`), in PostgreSQL for several machines (`PgStore`) or in memory
+ * (`MemoryStore`), behind one interface (`account-store`); locks on files, heartbeats of processes, and the connection
+ * to PostgreSQL. In: an account, a path, a clock. Out: facts that are
  * atomic for all processes; the system frees all locks of a killed process. Must not: know the API or kinds, or import any room
  * except `model`, `messages` and `files`. `api` publishes no type from `node:sqlite`.
  */

@@ -53,6 +53,7 @@ export class PgStore implements AccountStore {
   readonly account: string;
   readonly requests: PgRequests;
   readonly habits = "habits ";
+  readonly file: string;
   readonly isResettable: boolean;
   readonly #options: PgStoreOptions;
   readonly #session: PgSession;
@@ -68,6 +69,7 @@ export class PgStore implements AccountStore {
     const { account, origin, place } = options;
     const process = options.process ?? randomUUID();
     this.account = account;
+    this.file = place;
     this.isResettable = options.isResettable ?? false;
     this.#options = options;
     this.#session = new PgSession({
