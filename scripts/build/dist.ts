@@ -77,6 +77,8 @@ export async function buildProvider(outfile: string): Promise<string[]> {
     minify: true,
     // Stack traces name functions.
     keepNames: true,
+    // Terraform finds no package beside this file, so the file holds pg. These are other forms of pg.
+    external: ["pg-native", "pg-cloudflare", "cloudflare:sockets"],
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
     },

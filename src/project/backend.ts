@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
 import { create, endOfErrors, exists, isInside, requirePrivateFolder, SECRET_COMMAND_MS } from "../core/files/index.ts";
-import { nameOfServer, parsePgServer, requireVerified, s3Place, stateFolder } from "../core/local/index.ts";
+import { connectTo, nameOfServer, parsePgServer, requireVerified, s3Place, stateFolder } from "../core/local/index.ts";
 import {
   amended,
   attempt,
@@ -22,7 +22,6 @@ import {
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
-  connectTo,
   createFileBackend,
   createHttpBackend,
   createPgBackend,

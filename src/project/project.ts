@@ -1,4 +1,4 @@
-import { ifExplained } from "../core/model/index.ts";
+import { type Backend, ifExplained } from "../core/model/index.ts";
 import { type StateKeys, stateKeys } from "./backend.ts";
 import { ProjectDeclaration } from "./declaration.ts";
 import type { Redaction } from "./redaction.ts";
@@ -24,6 +24,11 @@ export class Project implements ProjectParts {
     this.#keys = keys;
     this.declaration = new ProjectDeclaration(source, redaction, (backend) => this.state.outputsAt(backend));
     this.state = new ProjectState(parts, this.declaration, keys);
+  }
+
+  /** Returns the declared backend. A mistake in the declaration counts as none: the run reports it elsewhere. */
+  backend(): Promise<Backend | undefined> {
+    return this.declaration.backend().catch(ifExplained(() => undefined));
   }
 
   /** Returns the same project with another source (such as one of its stacks), host or log. Reads its declaration again. */

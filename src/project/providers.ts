@@ -70,6 +70,8 @@ export class Providers {
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #warnings: Diagnostic[] = [];
+  /** The state is in PostgreSQL. */
+  #isBesideState = false;
   /** Mark of the state, for accounts that are opened later. */
   place: string | undefined;
 
@@ -82,6 +84,7 @@ export class Providers {
   /** Reads the tokens of these providers. Must run before {@link get}. */
   async prepare(aliases: Iterable<string>): Promise<void> {
     const { source, redaction, log } = this.#parts;
+    this.#isBesideState ||= (await this.#parts.backend?.())?.type === "pg";
     for (const alias of new Set(aliases)) {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
@@ -250,7 +253,11 @@ export class Providers {
     sharedBy.set(redaction, known);
     const key = JSON.stringify([baseUrl, token]);
     const shared = known.get(key) ?? {
-      store: openStore({ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn }),
+      store: openStore({
+        ...{ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn },
+        isBesideState: this.#isBesideState,
+        waitMs: source.lockTimeoutMs,
+      }),
       reported: new Set<string>(),
     };
     known.set(key, shared);

@@ -166,9 +166,11 @@ export function leavingJson(value: unknown, redaction: Redaction, indent = 0): s
   return `${breakCommands(jsonText(redaction.redactValue(value), indent))}\n`;
 }
 
-/** Registers the credentials in the environment. */
+/** Registers the credentials in the environment. A kind of store, such as `memory`, is none. */
 export function learnEnvironment(redaction: Redaction, env: EnvVars): void {
-  for (const name of Object.keys(env)) if (isCredential(name)) learnVariable(redaction, env, name);
+  for (const name of Object.keys(env))
+    if (isCredential(name) && !(name === "HOSTFORM_STORE" && /^\w+$/.test(env[name] ?? "")))
+      learnVariable(redaction, env, name);
 }
 
 /** Registers the value of a variable that contains a secret. */

@@ -1,11 +1,13 @@
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { CaptureOptions, CommandEnd } from "../core/files/index.ts";
-import type { ApplyEvent, Clock, Diagnostic } from "../core/model/index.ts";
+import type { ApplyEvent, Backend, Clock, Diagnostic } from "../core/model/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 
 /** The parts of a project. */
 export interface ProjectParts {
+  /** Returns the declared backend of the state. */
+  backend?(): Promise<Backend | undefined>;
   readonly source: ProjectSource;
   readonly host: Host;
   /** Secrets of this run. Code that reads a secret must register it here before any output. */

@@ -31,6 +31,7 @@ const doubt = { hidden: "", since: SINCE, isAccepted: false };
 const job = { since: SINCE, toward: "suspended", before: "active" } as const;
 const status = { ...resource, provider: "main", status: "Odd", job: undefined, names: "suspended" };
 const store = { place: "/home/ci/.local/state/0f1e2d.store", reason: "the file system is read-only" };
+const database = { place: "db.example:5432/teams" };
 const rejected = { ...resource, id: "1001" };
 
 const object = { ...rejected, name: "www.acme.example" };
@@ -346,6 +347,12 @@ export const samples: Samples = {
   "store.turn": [{ pid: 4113, project: "acme", since: SINCE, seconds: 20 }],
   "store.taken_over": [{ pid: 4113, project: "acme", since: SINCE }],
   "store.newer": [store],
+  "store.newer/database": [database],
+  "store.unwritable/database": [true, false].map((isDenied) => ({ ...database, reason: "42501: no", isDenied })),
+  "store.unreachable": [{ ...database, reason: "ECONNREFUSED", seconds: 60 }],
+  "store.unreachable/pooler": [database],
+  "store.waiting/database": [{ ...database, reason: "ECONNREFUSED" }],
+  "store.restored": [database],
   "store.unsafe": [{ ...store, mode: 700 }],
   "store.damaged": [store],
   "account.foreign/address": [
@@ -588,12 +595,16 @@ export const samples: Samples = {
   "trust.override": [{ of: "provider beta", origin: "https://other.example" }],
   "config.invalid_value/share": [{}],
   "config.invalid_value/store": [{}],
-  "state.backend/unset": [{}],
-  "state.backend/sslmode": [{ modes: "disable, require" }],
-  "state.backend/port": [{}],
-  "state.backend/unverified": ["disable", "require"].map((mode) => ({ mode, host: "db.example" })),
-  "state.backend/address": [{}],
-  "state.backend/pairs": [{}],
+  "state.backend/unset": [{ variable: "PG_CONN_STR" }],
+  "state.backend/sslmode": [{ modes: "disable, require", variable: "PG_CONN_STR" }],
+  "state.backend/port": [{ variable: "PG_CONN_STR" }],
+  "state.backend/unverified": ["disable", "require"].map((mode) => ({
+    mode,
+    host: "db.example",
+    variable: "PG_CONN_STR",
+  })),
+  "state.backend/address": [{ variable: "PG_CONN_STR" }],
+  "state.backend/pairs": [{ variable: "PG_CONN_STR" }],
   "secret.output/elsewhere": [{ ...hookSecret, file: "/elsewhere/hook", folder: "/project" }],
   "secret.output/link": [{ ...hookSecret, file: "/project/hook" }],
   "secret.output/git": [hookSecret],

@@ -145,7 +145,7 @@ export class Limiter {
       for (;;) {
         signal?.throwIfAborted();
         const now = this.#clock.monotonic();
-        const { waitMs, left, why } = await this.#ledger.reserve(this.#clock.now(), this.#limit);
+        const { waitMs, left, why } = await orAborted(this.#ledger.reserve(this.#clock.now(), this.#limit), signal);
         if (waitMs <= 0) {
           this.#underWay += 1;
           this.#lastSent = now;
@@ -223,17 +223,14 @@ export class Limiter {
 export const requestName = (of: Pick<ApiRequest, "method" | "path"> | undefined) =>
   of === undefined ? "a request" : `${of.method} ${of.path.split("?")[0]}`;
 
-/** Waits for `turn`, or rejects when the signal is aborted. */
-function orAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return turn;
+/** Waits for `work`, or rejects when the signal is aborted. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const stop = () => reject(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
-    void turn.then(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }
 
@@ -264,7 +261,8 @@ export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): Chai
     const bound = isRepetition ? undefined : fence;
     if (bound !== undefined && bound.leftMs() <= 0) throw late(endpoint);
     const own = request.ticket?.use() ? request.ticket : undefined;
-    const ticket = own ?? (await reserve(options, request, bound?.leftMs()));
+    const ticket =
+      own ?? (await reserve(options, request, bound?.leftMs()).catch((error) => refuseUnrecorded(request, error)));
     if (ticket === undefined) throw late(endpoint);
     try {
       checkLeaving(request, clock);
@@ -273,7 +271,7 @@ export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): Chai
       checkLeaving(request, clock);
     } catch (error) {
       limiter.answered();
-      throw error instanceof HostformError && !(error instanceof ApiError) ? notLeft(request, error) : error;
+      refuseUnrecorded(request, error);
     }
     const sentAt = clock.now();
     try {
@@ -294,10 +292,13 @@ function checkLeaving(request: ApiRequest, clock: Clock): void {
   if (isTooLate(request, clock)) throw tooLate(request.endpoint);
 }
 
-/** The failure of a request that could not be recorded before it was sent. */
-function notLeft({ endpoint }: ApiRequest, { diagnostics: [why], message }: HostformError): FailedAttempt {
+/** Throws the failure of a request that could not be counted or recorded before it was sent. */
+function refuseUnrecorded({ endpoint }: ApiRequest, error: unknown): never {
+  if (!(error instanceof HostformError) || error instanceof ApiError) throw error;
+  const { message } = error;
+  const [why] = error.diagnostics;
   const { code = "internal", summary = message, detail, remedies = [] } = why ?? {};
-  return new FailedAttempt(endpoint, { code, summary, reached: "no", remedies, ...(detail && { detail }) });
+  throw new FailedAttempt(endpoint, { code, summary, reached: "no", remedies, ...(detail && { detail }) });
 }
 
 /** The failure of a request that was not sent, because the host rejected a request of this token and asked for a long pause. */

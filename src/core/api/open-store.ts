@@ -1,12 +1,26 @@
-/** Opens the store of a token at its URL, which all processes of this user on this machine share (§8: the limit belongs to the token). */
+/** Opens the store of a token at its URL, which all processes of this user on this machine, or of several machines, share (§8: the limit belongs to the token). */
 import { hash } from "node:crypto";
+import { hostname, userInfo } from "node:os";
 import path from "node:path";
 import { listNow, look, PathRefused, remove, requirePrivateFolder } from "../files/file-system.ts";
 import type { AccountStore, TurnHolder } from "../local/account-store.ts";
-import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
+import {
+  connectTo,
+  databaseTrouble,
+  MemoryStore,
+  nameOfServer,
+  PgStore,
+  type PgStoreOptions,
+  parsePgServer,
+  requireVerified,
+  SqliteStore,
+  stateFolder,
+} from "../local/index.ts";
 import type { Ledger } from "../local/ledger.ts";
 import { problem, raise } from "../messages/index.ts";
 import {
+  amended,
+  attempt,
   type Clock,
   type Diagnostic,
   type EnvVars,
@@ -15,7 +29,7 @@ import {
   messageOf,
   systemClock,
 } from "../model/index.ts";
-import { normalizeBaseUrl } from "./address.ts";
+import { normalizeBaseUrl, requireAllowedOrigin } from "./address.ts";
 import { accountDigest } from "./token.ts";
 
 /** Options of {@link openStore}. */
@@ -25,9 +39,22 @@ export interface StoreOptions {
   /** HOSTFORM_STORE, HOSTFORM_LEDGER, HOSTFORM_STATE_HOME and the user's home. */
   readonly env: EnvVars;
   readonly clock?: Clock | undefined;
+  /** True: the state is in PostgreSQL (`PG_CONN_STR`). By default, the store is then in the same database. */
+  readonly isBesideState?: boolean | undefined;
+  /** Longest wait for a lost connection to PostgreSQL, in milliseconds. */
+  readonly waitMs?: number | undefined;
   /** Receives each kind of warning once. */
   readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
+
+/** Variable of the store's own connection string, and of the state's. */
+const STORE = "HOSTFORM_STORE";
+const STATE = "PG_CONN_STR";
+
+/** Upper bound for a statement, in milliseconds. A row of the store is locked for milliseconds only. */
+const STATEMENT_MS = 10_000;
+/** The server ends the session of a process that is stopped inside a transaction, so that its locks block no other process. */
+const SETTINGS = { idle_in_transaction_session_timeout: "5000" };
 
 /** A sandbox has a new token at each start, so its stores expire sooner. */
 const DAY_MS = 24 * 3_600_000;
@@ -35,16 +62,31 @@ const UNUSED_OF_SANDBOX_MS = DAY_MS;
 const UNUSED_MS = 90 * DAY_MS;
 
 /**
- * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory` or `HOSTFORM_LEDGER=memory`, requests and creates are in
+ * Opens a store in PostgreSQL, or in the user's state folder. With `HOSTFORM_STORE=memory` or `HOSTFORM_LEDGER=memory`, requests and creates are in
  * memory, and only notes and holdings are in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
  * cause no warning if that folder is unusable. The first request, create or note creates the file.
  * @throws HostformError provider.base_url; config.invalid_value; store.unsafe if another user could read or write the folder.
  */
-export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
+export function openStore(options: StoreOptions): AccountStore {
+  const { baseUrl, token, env, clock = systemClock, onWarning } = options;
   const url = normalizeBaseUrl(baseUrl, true);
   const account = accountDigest(url.href, token);
   const isResettable = isLoopback(url);
   const isSandbox = isResettable && !env.HOSTFORM_STATE_HOME;
+  const origin = hash("sha256", `hostform origin\n${url.origin}`).slice(0, 32);
+  const onWaiting = (holder: TurnHolder) =>
+    onWarning?.(
+      holder.file === undefined
+        ? problem("store.waiting", turnOf(holder))
+        : problem("store.waiting/file", { ...turnOf(holder), place: holder.file }),
+    );
+  const onTakenOver = (holder: TurnHolder) => onWarning?.(problem("store.taken_over", turnOf(holder)));
+  const chosen = storeIn(env);
+  if (chosen === "postgres" || (chosen === undefined && options.isBesideState && !isSandbox)) {
+    const { waitMs } = options;
+    const shared = { account, origin, clock, isResettable, env, waitMs, onWaiting, onTakenOver };
+    return openPgStore({ ...shared, isOwn: chosen === "postgres", onWarning: (one) => onWarning?.(one) });
+  }
   const folder = stateFolder(env);
   const memory = new MemoryStore({ account, isResettable, clock });
   if (isSandbox && folder === undefined) return memory;
@@ -61,7 +103,6 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     if (home === undefined) throw new Error("no home folder is known");
     return path.join(home, name);
   };
-  const origin = hash("sha256", `hostform origin\n${url.origin}`).slice(0, 32);
   const store = new SqliteStore(() => inHome(`${origin}.store`), {
     account,
     clock,
@@ -83,17 +124,12 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
         }),
       ),
     onCreatingAlone: (reason) => alone(problem("provider.ledger/creates", { place, reason: wordsOf(reason) })),
-    onWaiting: (holder) =>
-      onWarning?.(
-        holder.file === undefined
-          ? problem("store.waiting", turnOf(holder))
-          : problem("store.waiting/file", { ...turnOf(holder), place: holder.file }),
-      ),
-    onTakenOver: (holder) => onWarning?.(problem("store.taken_over", turnOf(holder))),
+    onWaiting,
+    onTakenOver,
     onDamaged: (file) => warn("damaged", problem("store.damaged", { place: file })),
     onNew: (file) => removeUnused(file, isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
-  if (!isInMemory(env)) return store;
+  if (chosen !== "memory") return store;
   // Entries of Terraform contain one-time secrets, so a run with requests in memory also keeps them. All runs share the holdings.
   return Object.assign(memory, {
     habits: undefined,
@@ -109,9 +145,60 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
 }
 
 /** Returns true if the user wants only notes and holdings on disk. @throws HostformError `config.invalid_value`. */
-export function isInMemory({ HOSTFORM_STORE: store, HOSTFORM_LEDGER: ledger }: EnvVars): boolean {
-  if (store && store !== "memory") raise("config.invalid_value/store");
-  return store === "memory" || ledger === "memory";
+export const isInMemory = (env: EnvVars): boolean => storeIn(env) === "memory";
+
+/** Returns the chosen kind of store. @throws HostformError `config.invalid_value`. */
+function storeIn({ [STORE]: store, HOSTFORM_LEDGER: ledger }: EnvVars): "memory" | "local" | "postgres" | undefined {
+  if (!store) return ledger === "memory" ? "memory" : undefined;
+  if (store === "memory" || store === "local") return store;
+  if (/^postgres(?:ql)?:\/\/|^\s*[a-z_]+\s*=/.test(store)) return "postgres";
+  return raise("config.invalid_value/store");
+}
+
+interface PgStoreRequest
+  extends Pick<
+    PgStoreOptions,
+    "account" | "origin" | "clock" | "isResettable" | "waitMs" | "onWaiting" | "onTakenOver"
+  > {
+  readonly env: EnvVars;
+  /** True: `HOSTFORM_STORE` is the connection string. False: the store is in the database of the state. */
+  readonly isOwn: boolean;
+  readonly onWarning: (warning: Diagnostic) => void;
+}
+
+/** @throws HostformError `config.invalid_value`, `state.backend`, `trust.origin`. Opens no connection. */
+function openPgStore({ env, isOwn, onWarning, ...options }: PgStoreRequest): AccountStore {
+  const server = attempt(
+    () => serverIn(env, isOwn ? STORE : STATE),
+    (error) => {
+      throw isOwn
+        ? amended(error, ({ code }) => ({ code: code === "state.backend" ? "config.invalid_value" : code }))
+        : error;
+    },
+  );
+  const place = nameOfServer(server);
+  const name = `hostform ${process.pid} store ${server.user}@${hostname()}`;
+  return new PgStore({
+    ...options,
+    place,
+    connect: (onNotification) =>
+      connectTo(server, name, { onNotification, timeoutMs: STATEMENT_MS, settings: SETTINGS }),
+    onLost: (reason) => onWarning(problem("store.waiting/database", { place, reason })),
+    onRestored: () => onWarning(problem("store.restored", { place })),
+  });
+}
+
+function serverIn(env: EnvVars, variable: string) {
+  const user = attempt(
+    () => userInfo().username,
+    () => "",
+  );
+  const server = parsePgServer(env, user, variable);
+  const host = server.host.includes(":") ? `[${server.host}]` : server.host;
+  // A host that is a path is a local socket.
+  if (!host.startsWith("/")) requireAllowedOrigin(`postgres://${host}:${server.port}`, env, { of: "The store" });
+  requireVerified(server, env);
+  return server;
 }
 
 /** Opens the request ledger of {@link openStore}, for programs that use the client alone. */

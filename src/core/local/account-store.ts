@@ -1,6 +1,6 @@
 /**
- * Store of one account: facts about one token at one origin of the API, shared by the processes of this machine. All tokens of the
- * origin use one file. An intent belongs to its token, a note to its list.
+ * Store of one account: facts about one token at one origin of the API, shared by the processes of this machine (a file), or of several
+ * machines (PostgreSQL). All tokens of the origin use one file or the same rows. An intent belongs to its token, a note to its list.
  */
 import type { Diagnostic, Json } from "../model/index.ts";
 import type { Ledger } from "./ledger.ts";
@@ -9,16 +9,16 @@ import type { Ledger } from "./ledger.ts";
 export interface AccountStore {
   /** Digest of the token and its URL. Part of the name of each list of notes about one account. */
   readonly account: string;
-  /** Counts the requests of the token. Never rejects: if the file is unusable, the ledger counts in memory. */
+  /** Counts the requests of the token. If a file is unusable, the ledger counts in memory. @throws HostformError `store.unreachable` in PostgreSQL. */
   readonly requests: Ledger;
   /** List of the notes about habits of the host. Absent: each run learns the habits again. */
   readonly habits?: string | undefined;
   /** The server is a sandbox: a reset may have removed the objects of earlier runs. */
   readonly isResettable: boolean;
-  /** Path of the shared file. Absent: the store has no file, or its folder is unknown. */
+  /** Path of the shared file, or the database with its server. Absent: the store is in memory, or its folder is unknown. */
   readonly file?: string | undefined;
 
-  /** Returns the reasons against recording a create: `store.busy`, `store.newer`. Call this before a run changes anything. */
+  /** Returns the reasons against recording a create: `store.busy`, `store.newer`, `store.unreachable`. Call this before a run changes anything. */
   refusals(): Promise<readonly Diagnostic[]>;
   /** Returns a number that grows with each create of any process. Call this before you read a list. 0: unknown. */
   count(): Promise<number>;

@@ -1,6 +1,7 @@
 /**
- * Facts that the processes of this machine share: the store of an account, in a file (`SqliteStore`) or in memory (`MemoryStore`), behind one
- * interface (`account-store`); locks on files, and heartbeats of processes. In: an account, a path, a clock. Out: facts that are
+ * Facts that processes share: the store of an account, in a file (`SqliteStore`), in PostgreSQL for several machines (`PgStore`) or in memory
+ * (`MemoryStore`), behind one interface (`account-store`); locks on files, heartbeats of processes, and the connection
+ * to PostgreSQL. In: an account, a path, a clock. Out: facts that are
  * atomic for all processes; the system frees all locks of a killed process. Must not: know the API or kinds, or import any room
  * except `model`, `messages` and `files`. `api` publishes no type from `node:sqlite`.
  */
@@ -37,6 +38,8 @@ export {
 export type { Ledger } from "./ledger.ts";
 export { MemoryStore, MemoryTables } from "./memory-store.ts";
 export { nameOfServer, type PgServer, type PgTls, parsePgServer, requireVerified } from "./pg-address.ts";
+export { connectTo, type Database, interruptibly, isAbsent, type PgModule, type Row } from "./pg-connection.ts";
+export { PgStore, type PgStoreOptions } from "./pg-store.ts";
 export { markOf, markOfBackend, placeOfFile, projectFolder } from "./place.ts";
 export { s3Place } from "./s3-address.ts";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";

@@ -9,6 +9,8 @@ export interface PgServer {
   readonly password: string;
   readonly database: string;
   readonly tls: PgTls;
+  /** Environment variable with the connection string, for messages. */
+  readonly variable: string;
 }
 
 const MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
@@ -35,31 +37,32 @@ const VARIABLES = {
 } as const;
 
 /**
- * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. The default
+ * Reads a connection string and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. The default
  * `sslmode` for another machine is `verify-full`; Terraform's default is `require`. hostform does not use the package
  * pg-connection-string: that package reads `host=… password=…` as a database name, treats `require` as `verify-full`, and reads
  * certificates before any check of the host.
- * @param defaultUser name of the current user.
+ * @param defaultUser name of the current user. @param variable environment variable with the connection string.
  * @throws HostformError `state.backend`, without any part of the string.
  */
-export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgServer {
-  const text = env.PG_CONN_STR?.trim() ?? "";
-  if (text === "" && !env.PGHOST) refuse(problem("state.backend/unset"));
-  const given = /^postgres(?:ql)?:\/\//.test(text) ? fromUrl(text) : fromPairs(text);
+export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string, variable = "PG_CONN_STR"): PgServer {
+  const text = env[variable]?.trim() ?? "";
+  if (text === "" && !env.PGHOST) refuse(problem("state.backend/unset", { variable }));
+  const given = /^postgres(?:ql)?:\/\//.test(text) ? fromUrl(text, variable) : fromPairs(text, variable);
   const value = (name: keyof typeof VARIABLES) => given.get(name) || env[VARIABLES[name]] || undefined;
   const user = value("user") ?? defaultUser;
   const host = value("host") ?? "localhost";
   const mode = value("sslmode") ?? (isHere(host) ? "require" : "verify-full");
   const known = MODES.find((each) => each === mode);
-  if (known === undefined) refuse(problem("state.backend/sslmode", { modes: MODES.join(", ") }));
+  if (known === undefined) refuse(problem("state.backend/sslmode", { modes: MODES.join(", "), variable }));
   const port = Number(value("port") ?? 5432);
-  if (!Number.isInteger(port) || port < 1 || port > 65535) refuse(problem("state.backend/port"));
+  if (!Number.isInteger(port) || port < 1 || port > 65535) refuse(problem("state.backend/port", { variable }));
   return {
     host,
     port,
     user,
     password: value("password") ?? "",
     database: value("dbname") ?? user,
+    variable,
     tls: { mode: known, rootCert: value("sslrootcert"), cert: value("sslcert"), key: value("sslkey") },
   };
 }
@@ -68,13 +71,13 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgSe
 const isHere = (host: string) => /^(?:\/|localhost$|::1$|127(?:\.\d+){3}$)/.test(host);
 
 /**
- * Rejects an unverified connection to another machine, because the state contains secrets. Separate from {@link parsePgServer}:
+ * Rejects an unverified connection to another machine, because state and store contain secrets. Separate from {@link parsePgServer}:
  * Terraform's settings have no such check.
  * @throws HostformError `state.backend`
  */
-export function requireVerified({ host, tls }: PgServer, { HOSTFORM_PG_INSECURE }: NodeJS.ProcessEnv): void {
+export function requireVerified({ host, tls, variable }: PgServer, { HOSTFORM_PG_INSECURE }: NodeJS.ProcessEnv): void {
   if (tls.mode === "verify-full" || isHere(host) || HOSTFORM_PG_INSECURE === "1") return;
-  refuse(problem("state.backend/unverified", { mode: tls.mode, host }));
+  refuse(problem("state.backend/unverified", { mode: tls.mode, host, variable }));
 }
 
 /** Returns the name of a server for messages: `db.example:5432/states`. */
@@ -82,7 +85,7 @@ export function nameOfServer({ host, port, database }: PgServer): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
 }
 
-function fromUrl(text: string): Map<string, string> {
+function fromUrl(text: string, variable: string): Map<string, string> {
   let url: URL;
   try {
     url = new URL(text);
@@ -97,16 +100,16 @@ function fromUrl(text: string): Map<string, string> {
       ...url.searchParams,
     ]);
   } catch {
-    return refuse(problem("state.backend/address"));
+    return refuse(problem("state.backend/address", { variable }));
   }
 }
 
-function fromPairs(text: string): Map<string, string> {
+function fromPairs(text: string, variable: string): Map<string, string> {
   const pairs = new Map<string, string>();
   const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?:\s+|$)/sy;
   while (pair.lastIndex < text.length) {
     const found = pair.exec(text);
-    if (found === null) return refuse(problem("state.backend/pairs"));
+    if (found === null) return refuse(problem("state.backend/pairs", { variable }));
     const [, name = "", quoted, bare] = found;
     pairs.set(name, (quoted ?? bare ?? "").replace(/\\(.)/gs, "$1"));
   }

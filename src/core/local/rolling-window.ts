@@ -130,7 +130,7 @@ export class RollingWindow {
   /** Records the refusal of the request sent at `sentAt`. Refusals of simultaneous requests count as one refusal. */
   refuse({ now, sentAt, limit, askedMs, marginMs, isCounted }: Refusal): void {
     this.#settle(now);
-    this.#mark(sentAt, "refused");
+    this.#mark(sentAt, now, "refused");
     const isAgain = sentAt >= this.#facts.refusedUntil;
     const sinceMs = this.#facts.refusedAt > 0 ? now - this.#facts.refusedAt : 0;
     if (isAgain) {
@@ -163,7 +163,7 @@ export class RollingWindow {
       this.#facts.refusals = 0;
       this.#facts.taken += 1;
     }
-    this.#mark(sentAt, "taken");
+    this.#mark(sentAt, now, "taken");
     if (budget === undefined) return;
     this.#settle(now);
     const { remaining, until } = budget;
@@ -235,12 +235,18 @@ export class RollingWindow {
     this.#bookings.splice(at, 0, ...added);
   }
 
-  #mark(sentAt: number, answer: "taken" | "refused"): void {
-    const until = sentAt + WINDOW_MS + MARGIN_MS;
-    for (let at = this.#firstFrom(until); this.#bookings[at]?.until === until; at++) {
+  /**
+   * Marks the last booking before the request was sent, and moves it: the host counts the request when it arrives, at the latest at the
+   * response.
+   */
+  #mark(sentAt: number, now: number, answer: "taken" | "refused"): void {
+    const booked = sentAt + WINDOW_MS + MARGIN_MS;
+    const until = Math.max(booked, now + WINDOW_MS);
+    for (let at = this.#firstFrom(booked + 1) - 1; at >= 0; at--) {
       const one = this.#bookings[at] as Booking;
       if (one.answer !== "none" || one.who === FOREIGN) continue;
-      this.#bookings[at] = { ...one, answer };
+      this.#bookings.splice(at, 1);
+      this.#bookings.splice(this.#firstFrom(until), 0, { ...one, until, answer });
       return;
     }
   }

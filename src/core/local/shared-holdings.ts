@@ -198,11 +198,11 @@ export const isKept =
   ({ lastSeen }: Held): boolean =>
     lastSeen > now - HOLDING_KEPT_MS;
 
-const factsOf = ({ name, generation, address, instances }: Holding): string =>
+export const factsOf = ({ name, generation, address, instances }: Holding): string =>
   JSON.stringify([name ?? null, generation ?? null, address ?? null, instances]);
 
 /** Reads a row. Ignores an unreadable row. */
-function heldIn(
+export function heldIn(
   object: string,
   facts: string,
   seen: Pick<Held, "intent" | Exclude<keyof Held, keyof Holding>>,

@@ -114,7 +114,7 @@ export const countOf = ({ count }: StoreStatements): number => Number(count.get(
 
 const DAY_MS = 24 * 3_600_000;
 /** Lifetime of a create in the store. */
-const INTENT_KEPT_MS = 30 * DAY_MS;
+export const INTENT_KEPT_MS = 30 * DAY_MS;
 
 /**
  * Removes expired rows once a day, by the time of the previous cleanup. After a jump of the clock, removes nothing for 30 days:

@@ -42,6 +42,8 @@ export interface TurnRow {
   release(turn: Turn): Promise<boolean>;
   /** Records that this process no longer waits. */
   withdraw(): Promise<void>;
+  /** Waits until the create lock may be free. Default: 50 ms. */
+  wait?(signal?: AbortSignal): Promise<void>;
 }
 
 interface TurnQueueOptions {
@@ -122,7 +124,7 @@ export class TurnQueue {
         // The wait for creates of this process does not count.
         since = answer && (since ?? clock.monotonic());
         if (answer) this.#refuseLate(answer, clock.monotonic() - (since ?? 0), request);
-        await clock.sleep(ASK_AGAIN_MS, signal);
+        await (answer && this.#row.wait ? this.#row.wait(signal) : clock.sleep(ASK_AGAIN_MS, signal));
       }
     } catch (error) {
       // In a busy file the record of the wait stays. No other process depends on this record.

@@ -35,8 +35,8 @@ const SANDBOX = "If a sandbox was started without its earlier data: start with a
 
 const isOnThisMachine = (origin: string) => /^https?:\/\/localhost/.test(origin);
 
-const PG_FORMS =
-  "Set PG_CONN_STR in one of these forms: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…, or host=… port=… user=… password=… dbname=… sslmode=….";
+const pgForms = (variable: string) =>
+  `Set ${variable} in one of these forms: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…, or host=… port=… user=… password=… dbname=… sslmode=….`;
 
 export const accounts = {
   "account.foreign/address": error(({ of, origin, recorded }: Account & Words<"recorded">) => ({
@@ -102,31 +102,37 @@ export const accounts = {
       { do: "forget", when: "the other state must manage it" },
     ],
   })),
-  "state.backend/unset": error({
-    summary: "PG_CONN_STR is not set",
-    remedies: [PG_FORMS, "It contains a password, so do not write it in a file of the project."],
-  }),
-  "state.backend/sslmode": error(({ modes }: Words<"modes">) => ({
-    summary: "The sslmode of PG_CONN_STR is not supported",
+  "state.backend/unset": error(({ variable }: Words<"variable">) => ({
+    summary: `${variable} is not set`,
+    remedies: [pgForms(variable), "It contains a password, so do not write it in a file of the project."],
+  })),
+  "state.backend/sslmode": error(({ modes, variable }: Words<"modes" | "variable">) => ({
+    summary: `The sslmode of ${variable} is not supported`,
     detail: `Supported values: ${modes}. With another value, the server could request the state in clear text.`,
     remedies: ["Set a supported value."],
   })),
-  "state.backend/port": error({ summary: "The port of PG_CONN_STR is invalid", remedies: [PG_FORMS] }),
-  "state.backend/unverified": error(({ mode, host }: Words<"mode" | "host">) => ({
+  "state.backend/port": error(({ variable }: Words<"variable">) => ({
+    summary: `The port of ${variable} is invalid`,
+    remedies: [pgForms(variable)],
+  })),
+  "state.backend/unverified": error(({ mode, host, variable }: Words<"mode" | "host" | "variable">) => ({
     summary: `sslmode=${mode} does not check that ${host} is the database server`,
     detail:
       mode === "disable"
         ? "The password and the state would be sent in clear text."
         : "An attacker in the network could receive the state, which contains secrets.",
     remedies: [
-      "Set sslmode=verify-full in PG_CONN_STR. For a private certificate authority, also set sslrootcert=FILE.",
+      `Set sslmode=verify-full in ${variable}. For a private certificate authority, also set sslrootcert=FILE.`,
       "If you trust the complete network, set HOSTFORM_PG_INSECURE=1 instead.",
     ],
   })),
-  "state.backend/address": error({
-    summary: "PG_CONN_STR is not a valid URL",
+  "state.backend/address": error(({ variable }: Words<"variable">) => ({
+    summary: `${variable} is not a valid URL`,
     detail: "Special characters of a password must be percent-encoded in a URL: @ is %40, and / is %2F.",
-    remedies: [PG_FORMS],
-  }),
-  "state.backend/pairs": error({ summary: "PG_CONN_STR is malformed", remedies: [PG_FORMS] }),
+    remedies: [pgForms(variable)],
+  })),
+  "state.backend/pairs": error(({ variable }: Words<"variable">) => ({
+    summary: `${variable} is malformed`,
+    remedies: [pgForms(variable)],
+  })),
 } satisfies Catalogue;

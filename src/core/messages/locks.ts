@@ -4,6 +4,8 @@ import { type Catalogue, error, failure, type Texts, type Words, warning } from 
 /** `holder`: sentence about the process with the lock: "Held by process 4711 (apply), …". */
 type Held = Words<"holder">;
 type Failure = Words<"place" | "reason">;
+/** A failure of a database, and the environment variable with its connection string. */
+type PgFailure = Failure & Words<"variable">;
 /** Operation that failed. */
 export type Doing = "locked" | "freed" | "read" | "written";
 type Response = { readonly doing: Doing; readonly status: number; readonly store?: "s3" | undefined };
@@ -129,36 +131,38 @@ export const locks = {
     detail: `With ${condition}: ${exchange} Nothing was changed.`,
     remedies: ["Use a store that respects If-None-Match and If-Match of a PUT, or another backend."],
   })),
-  "state.backend/certificate": failure(
-    "A certificate or key for the database cannot be read",
-    "Check sslrootcert, sslcert and sslkey of PG_CONN_STR.",
-  ),
+  "state.backend/certificate": error(({ place, reason, variable }: PgFailure) => ({
+    summary: "A certificate or key for the database cannot be read",
+    detail: `${place}: ${reason}.`,
+    remedies: [`Check sslrootcert, sslcert and sslkey of ${variable}.`],
+  })),
   "state.backend/package": error(({ reason }: { readonly reason: string | undefined }) => ({
-    summary:
-      reason === undefined ? "The backend pg requires the npm package pg" : "The npm package pg cannot be loaded",
-    detail: reason ?? "The package is not installed. Only this backend needs it.",
+    summary: reason === undefined ? "PostgreSQL requires the npm package pg" : "The npm package pg cannot be loaded",
+    detail: reason ?? "The package is not installed. Only a state or a store in PostgreSQL needs it.",
     remedies: ["Install the npm package pg in the same place as this program."],
   })),
-  "state.backend/clear_text": error(({ place }: Words<"place">) => ({
+  "state.backend/clear_text": error(({ place, variable }: Words<"place" | "variable">) => ({
     summary: "The database asks for the password in clear text, without proof of its identity",
     detail: `${place}: the password was not sent.`,
-    remedies: ["Write sslmode=verify-full in PG_CONN_STR, or use scram-sha-256 in the server's pg_hba.conf."],
+    remedies: [`Write sslmode=verify-full in ${variable}, or use scram-sha-256 in the server's pg_hba.conf.`],
   })),
-  "state.backend/database": failure(
-    "The database of the state does not exist",
-    "Create it, or correct PG_CONN_STR or PGDATABASE. The first run creates the schema and the table.",
-  ),
-  "state.backend/access": failure(
-    "The database of the state rejects the login",
-    "Check the user and password in PG_CONN_STR, and the server's pg_hba.conf.",
-  ),
-  "state.backend/connection": error(({ place, reason, lacksTls }: Failure & { readonly lacksTls: boolean }) => ({
-    summary: "The database of the state cannot be reached",
+  "state.backend/database": error(({ place, reason, variable }: PgFailure) => ({
+    summary: "The database does not exist",
+    detail: `${place}: ${reason}.`,
+    remedies: [`Create it, or correct ${variable} or PGDATABASE. The first run creates the schema and its tables.`],
+  })),
+  "state.backend/access": error(({ place, reason, variable }: PgFailure) => ({
+    summary: "The database rejects the login",
+    detail: `${place}: ${reason}.`,
+    remedies: [`Check the user and password in ${variable}, and the server's pg_hba.conf.`],
+  })),
+  "state.backend/connection": error(({ place, reason, lacksTls, variable }: PgFailure & { lacksTls: boolean }) => ({
+    summary: "The database cannot be reached",
     detail: `${place}: ${reason}.`,
     remedies: [
       lacksTls
-        ? "Configure TLS on the server. For a server on this machine, add sslmode=disable to PG_CONN_STR."
-        : "Check PG_CONN_STR, the network, and that the server is running.",
+        ? `Configure TLS on the server. For a server on this machine, add sslmode=disable to ${variable}.`
+        : `Check ${variable}, the network, and that the server is running.`,
     ],
   })),
   "state.backend/query": error(

@@ -103,6 +103,41 @@ export const processes = {
     detail: `This version cannot write to ${place}.`,
     remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
   })),
+  "store.newer/database": error(({ place }: Words<"place">) => ({
+    summary: `A newer version changed the tables of the store in ${place}`,
+    detail: "This version cannot use these tables.",
+    remedies: ["Use the newer version, or set HOSTFORM_STORE to another database."],
+  })),
+  "store.unwritable/database": error(({ place, reason, isDenied }: Failure & { isDenied: boolean }) => ({
+    summary: "This run cannot write to the store in PostgreSQL",
+    detail: `${place}: ${reason}.`,
+    remedies: [
+      isDenied
+        ? "Grant the role CREATE on the database, or run once with a role that has it. HOSTFORM_STORE=local uses a file of this machine."
+        : "Check the log of the server.",
+    ],
+  })),
+  "store.unreachable": error(({ place, reason, seconds }: Failure & { seconds: number }) => ({
+    summary: "The store in PostgreSQL cannot be reached",
+    detail: `${place}: ${reason}. This run has waited for ${seconds} s. Without the store, it sends no request.`,
+    remedies: ["Check the database and the network. Then run the command again."],
+  })),
+  "store.unreachable/pooler": error(({ place }: Words<"place">) => ({
+    summary: `A connection pooler of ${place} runs the statements of one session in several sessions`,
+    detail: "The store locks and listens in its session.",
+    remedies: ["Use session pooling (PgBouncer: pool_mode=session), or connect to the server itself."],
+  })),
+  "store.waiting/database": warning(({ place, reason }: Failure) => ({
+    summary: "This run waits for the store in PostgreSQL",
+    detail: `${place}: ${reason}. Until then, it sends no request.`,
+    remedies: ["Wait. If the database does not return, check its server and the network."],
+  })),
+  "store.restored": warning(({ place }: Words<"place">) => ({
+    summary: `An earlier version of ${place} was restored`,
+    detail:
+      "The store lacks create requests. This run and others wait until the lists show the objects of these requests.",
+    remedies: ["Check the account for objects of an interrupted apply. Import these objects."],
+  })),
   "store.damaged": warning(({ place }: Words<"place">) => ({
     summary: `${place} is corrupted, and this run started a new file`,
     detail: `The old file is ${place}.damaged. The new file lacks create requests that got no response.`,

@@ -332,6 +332,6 @@ export const requests = {
   }),
   "config.invalid_value/store": error({
     summary: "The environment variable HOSTFORM_STORE has an unknown value",
-    remedies: ["Set it to memory, or unset it. By default, the store is a file of this machine."],
+    remedies: ["Set it to postgres://…, to local (a file of this machine), or to memory."],
   }),
 } satisfies Catalogue;

@@ -51,6 +51,8 @@ export const codes = {
   "store.busy": "Another process has locked the store in the state folder",
   "store.unsafe": "Another user could read or write the state folder",
   "store.newer": "A newer version of hostform wrote the store",
+  "store.unreachable": "The store in PostgreSQL cannot be reached",
+  "store.restored": "The store in PostgreSQL was restored from a backup",
   "store.damaged": "The store in the state folder is corrupted",
   "store.taken_over": "The create lock was taken over from a process without a heartbeat",
   "store.waiting": "Another process holds the create lock",

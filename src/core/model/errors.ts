@@ -257,6 +257,15 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Returns the code and words of the system: `ENOSPC: no space left on device, write`. */
+export function reasonOf(error: unknown): string {
+  // All addresses of a host failed. The first failure is reported.
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  const message = messageOf(error);
+  const code = errnoOf(error);
+  return code === undefined || message.includes(code) ? message : `${code}: ${message}`;
+}
+
 /** Returns a `catch` handler for {@link HostformError}. Other errors are rethrown. */
 export const ifExplained =
   <T>(handle: (error: HostformError) => T) =>

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile } from "../files/index.ts";
 import { problem, raise } from "../messages/index.ts";
-import { amended, errnoOf, HostformError, messageOf } from "../model/index.ts";
+import { amended, HostformError, messageOf, reasonOf } from "../model/index.ts";
 
 /** Check before a write. Throws to prevent the write. */
 export type Verify = () => void | Promise<void>;
@@ -263,13 +263,4 @@ export function refuseWrite(place: string, error: unknown, consequence: string):
   if (error instanceof HostformError) throw error;
   const diagnostic = problem("state.unwritable", { place, reason: reasonOf(error), consequence });
   throw new HostformError([diagnostic], { cause: error });
-}
-
-/** Returns the code and words of the system: `ENOSPC: no space left on device, write`. */
-export function reasonOf(error: unknown): string {
-  // All addresses of a host failed. The first failure is reported.
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  const message = messageOf(error);
-  const code = errnoOf(error);
-  return code === undefined || message.includes(code) ? message : `${code}: ${message}`;
 }

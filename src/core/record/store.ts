@@ -9,6 +9,7 @@ import {
   type Clock,
   type Diagnostic,
   type ResourceState,
+  reasonOf,
   type State,
   systemClock,
 } from "../model/index.ts";
@@ -29,7 +30,7 @@ import { type Resealed, type Resealing, reseal } from "./reseal.ts";
 import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
 import { decodeState, encodeState, type StateDocument } from "./state-document.ts";
-import { filesOfState, JournalFile, reasonOf, refuseWrite, StateFile } from "./state-file.ts";
+import { filesOfState, JournalFile, refuseWrite, StateFile } from "./state-file.ts";
 
 export interface StateStore {
   /**

@@ -116,7 +116,7 @@ describe("a variable of the environment in YAML", () => {
     });
   });
 
-  it.each(["HOSTING_TOKEN", "HOSTFORM_STATE_PASSPHRASE", "PG_CONN_STR"])(
+  it.each(["HOSTING_TOKEN", "HOSTFORM_STATE_PASSPHRASE", "PG_CONN_STR", "HOSTFORM_STORE"])(
     "is never open if it holds a credential: %s",
     async (name) => {
       const yaml = `project: test\nvariables: {site: {default: '\${env.${name}}'}}\nservices: {w: {plan_id: 11, currency: USD, domain: '\${var.site}'}}\n`;

@@ -1,8 +1,7 @@
 // Requests to a state server with limits and retries, and the meaning of its responses.
 import type { Dispatcher } from "undici";
 import { type Doing, raise } from "../../messages/index.ts";
-import { type Clock, isObject, parsedJson } from "../../model/index.ts";
-import { reasonOf } from "../state-file.ts";
+import { type Clock, isObject, parsedJson, reasonOf } from "../../model/index.ts";
 
 export interface WireOptions {
   readonly clock: Clock;

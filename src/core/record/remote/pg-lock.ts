@@ -1,7 +1,8 @@
 // The lock of a state in PostgreSQL, its holder, and the table of states, compatible with Terraform's backend.
 import { createHash } from "node:crypto";
-import { raise } from "../../messages/index.ts";
-import { type Clock, errnoOf } from "../../model/index.ts";
+import { type Database, interruptibly, isAbsent, type Row } from "../../local/index.ts";
+import { type Doing, raise } from "../../messages/index.ts";
+import { type Clock, errnoOf, HostformError, reasonOf } from "../../model/index.ts";
 import {
   type Contender,
   describeHolder,
@@ -15,7 +16,6 @@ import {
   type StateLock,
   waysToEnd,
 } from "../lock.ts";
-import { type Database, interruptibly, type Row, refuseBroken, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 
 export interface PgBackendOptions extends ServerOptions {
   /** Opens a session with this name for other sessions. @throws HostformError `state.backend`. */
@@ -272,9 +272,6 @@ function describeSession(holder: LockHolder, clock: Clock): string {
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
 const TRIES = 5;
 
-/** Error codes of a read from a missing schema or table. */
-const ABSENT = new Set(["3F000", "42P01"]);
-
 /** Quotes a name for SQL. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -325,7 +322,20 @@ async function makeLayout(database: Database, options: PgBackendOptions): Promis
   }
 }
 
-/** Returns true for the error of a query on a missing schema or table. */
-export function isAbsent(error: unknown): boolean {
-  return ABSENT.has(errnoOf(error) ?? "");
+/** Throws the error about a broken connection: its lock is free. @throws HostformError `state.lost_lock`. */
+export function refuseBroken(name: string, reason: string): never {
+  raise("state.lost_lock/connection", { place: name, reason });
+}
+
+/** Throws the error about a live session without the lock. @throws HostformError `state.lost_lock`. */
+export function refuseUnheld(name: string): never {
+  refuseBroken(name, "the session no longer holds it; does a pooler run each statement in another session?");
+}
+
+/** Throws the error about a failed query. @param doing "locked", "read", "written" (`The state could not be …`). */
+export function refuseQuery(name: string, doing: Doing, database: Database, error: unknown): never {
+  if (error instanceof HostformError) throw error;
+  if (database.lost !== undefined) refuseBroken(name, database.lost);
+  const isDenied = errnoOf(error) === "42501";
+  raise("state.backend/query", { doing, place: name, reason: reasonOf(error), isDenied });
 }

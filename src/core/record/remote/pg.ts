@@ -1,15 +1,16 @@
+import { type Database, interruptibly, isAbsent, type Row } from "../../local/index.ts";
 import { raise } from "../../messages/index.ts";
 import type { HistoryLines } from "../history.ts";
 import type { StateBackend } from "../opening.ts";
 import type { Verify } from "../state-file.ts";
-import { type Database, interruptibly, type Row, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 import {
   applicationName,
   heldHere,
-  isAbsent,
   ownKeyOf,
   type PgBackendOptions,
   PgStateLock,
+  refuseQuery,
+  refuseUnheld,
   statesIn,
   unlockCreation,
 } from "./pg-lock.ts";

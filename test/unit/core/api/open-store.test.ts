@@ -14,10 +14,11 @@ import {
 import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openStore, type StoreOptions } from "../../../../src/core/api/open-store.ts";
-import { MemoryStore } from "../../../../src/core/local/index.ts";
+import { MemoryStore, PgStore, SqliteStore } from "../../../../src/core/local/index.ts";
 import { type Diagnostic, HostformError } from "../../../../src/core/model/index.ts";
 import { testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { diagnosticOf } from "../record/builders.ts";
 import { ORIGIN, TOKEN } from "./support.ts";
 
 const START = Date.UTC(2026, 10, 21, 10);
@@ -189,6 +190,47 @@ describe("the ledger of an account", () => {
   it("is rejected if HOSTFORM_STORE is not a valid store", () => {
     const open = () => openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STORE: "banana" } });
     expect(open).toThrow("HOSTFORM_STORE has an unknown value");
+  });
+
+  describe("in PostgreSQL", () => {
+    const PG = "postgres://nino:canary@db.example/hostform";
+    const open = (env: Record<string, string>, more: Partial<StoreOptions> = {}) =>
+      openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STATE_HOME: temporaryFolder(), ...env }, ...more });
+
+    it.each<[string, Record<string, string>, Partial<StoreOptions>]>([
+      ["HOSTFORM_STORE is an address", { HOSTFORM_STORE: PG }, {}],
+      ["HOSTFORM_STORE has pairs", { HOSTFORM_STORE: "host=db.example dbname=hostform" }, {}],
+      ["the state is there", { PG_CONN_STR: PG }, { isBesideState: true }],
+      [
+        "the API is on this machine, and HOSTFORM_STORE is set",
+        { HOSTFORM_STORE: PG },
+        { baseUrl: "http://127.0.0.1:1" },
+      ],
+    ])("is chosen if %s", (_, env, more) => {
+      expect(open(env, more)).toBeInstanceOf(PgStore);
+    });
+
+    it.each<[string, Record<string, string>, Partial<StoreOptions>]>([
+      ["HOSTFORM_STORE is local", { PG_CONN_STR: PG, HOSTFORM_STORE: "local" }, { isBesideState: true }],
+      ["the state is elsewhere", { PG_CONN_STR: PG }, {}],
+      [
+        "the API is on this machine",
+        { PG_CONN_STR: PG, HOSTFORM_STATE_HOME: "", HOME: "/home/nobody" },
+        { isBesideState: true, baseUrl: "http://127.0.0.1:1" },
+      ],
+    ])("is not chosen if %s", (_, env, more) => {
+      expect(open(env, more)).toBeInstanceOf(SqliteStore);
+    });
+
+    it.each<[string, Record<string, string>, string]>([
+      ["an unverified server", { HOSTFORM_STORE: `${PG}?sslmode=require` }, "config.invalid_value"],
+      ["an unknown port", { HOSTFORM_STORE: "host=h port=none" }, "config.invalid_value"],
+      ["another origin", { HOSTFORM_STORE: PG, HOSTFORM_ALLOWED_ORIGINS: ORIGIN }, "trust.origin"],
+    ])("is rejected for %s, without its password", async (_, env, code) => {
+      const failed = await diagnosticOf(() => open(env));
+      expect(failed).toMatchObject({ code });
+      expect(JSON.stringify(failed)).not.toContain("canary");
+    });
   });
 
   it("is in a folder of its own for a server on this machine, without a warning if the folder is unusable", async () => {

@@ -3,6 +3,7 @@ import { nameOfServer, parsePgServer, requireVerified } from "../../../../src/co
 import { diagnosticOf } from "../record/builders.ts";
 
 const tls = { mode: "verify-full", rootCert: undefined, cert: undefined, key: undefined };
+const variable = "PG_CONN_STR";
 const parse = (text: string, env = {}) => parsePgServer({ PG_CONN_STR: text, ...env }, "nino");
 
 describe("PG_CONN_STR", () => {
@@ -12,7 +13,8 @@ describe("PG_CONN_STR", () => {
     ["pairs", "host=db.example port=6432 user=u password=p dbname=states"],
     ["pairs in quotes, with space", "  host = 'db.example' port=6432 user='u' password='p'  dbname=states "],
   ])("%s", (_, text) => {
-    expect(parse(text)).toEqual({ host: "db.example", port: 6432, user: "u", password: "p", database: "states", tls });
+    const login = { host: "db.example", port: 6432, user: "u", password: "p", database: "states" };
+    expect(parse(text)).toEqual({ ...login, tls, variable });
   });
 
   test("passwords may contain any character", () => {
@@ -23,11 +25,16 @@ describe("PG_CONN_STR", () => {
 
   test("missing settings come from libpq's variables, then from its defaults", () => {
     const env = { PGHOST: "h", PGPORT: "7", PGUSER: "v", PGPASSWORD: "q", PGDATABASE: "e", PGSSLMODE: "verify-full" };
-    const full = { host: "h", port: 7, user: "v", password: "q", database: "e", tls: { ...tls, mode: "verify-full" } };
+    const full = { host: "h", port: 7, user: "v", password: "q", database: "e", tls, variable };
     expect(parse("", env)).toEqual(full);
     expect(parse("postgres://u@db.example", env)).toEqual({ ...full, host: "db.example", user: "u" });
     expect(parse("postgres://db.example")).toMatchObject({ port: 5432, user: "nino", database: "nino", password: "" });
     expect(parse("dbname=d")).toMatchObject({ host: "localhost", database: "d" });
+  });
+
+  test("another variable is named in its messages", async () => {
+    const wrong = () => parsePgServer({ HOSTFORM_STORE: "host=h port=none" }, "nino", "HOSTFORM_STORE");
+    expect(await diagnosticOf(wrong)).toMatchObject({ summary: "The port of HOSTFORM_STORE is invalid" });
   });
 
   test("sockets and addresses", () => {

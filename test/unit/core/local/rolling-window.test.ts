@@ -171,6 +171,33 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
   }
 });
 
+describe("a request that leaves later than it was booked", () => {
+  it("counts from the time of its sending, because the host counts it then", () => {
+    const window = new RollingWindow();
+    for (let nth = 0; nth < 2; nth++) window.reserve(START, 2, "a");
+    window.accept({ now: START + 4_100, sentAt: START + 4_000, limit: 2 });
+    expect(window.reserve(START + 5_000, 2, "a")).toMatchObject({ waitMs: FULL_WINDOW_MS - 5_000 });
+    expect(window.reserve(START + FULL_WINDOW_MS, 2, "a")).toMatchObject({ waitMs: 0 });
+    expect(window.reserve(START + FULL_WINDOW_MS, 2, "a")).toMatchObject({ waitMs: 4_000 });
+  });
+
+  it("counts until a minute after a slow response, because it may have arrived as late as that", () => {
+    const window = new RollingWindow();
+    window.reserve(START, 1, "a");
+    window.accept({ now: START + 3_000, sentAt: START, limit: 1 });
+    expect(window.reserve(START + 5_000, 1, "a")).toMatchObject({ waitMs: 58_000 });
+  });
+
+  it("counts among the accepted requests that a refusal teaches", () => {
+    const window = new RollingWindow();
+    for (let at = 0; at < 10; at++) {
+      window.reserve(START + at * 100, 60, "a");
+      window.accept({ now: START + at * 100 + 20, sentAt: START + at * 100 + 7, limit: 60 });
+    }
+    expect(JSON.stringify(window)).not.toContain('"none"');
+  });
+});
+
 describe("a stored window", () => {
   it("is equal after a read", async () => {
     const window = new RollingWindow();

@@ -11,6 +11,7 @@ const OWN = {
   TF_HTTP_PASSWORD: "g",
   PGPASSWORD: "h",
   PG_CONN_STR: "i",
+  HOSTFORM_STORE: "postgres://u:p@h/d",
   PGPASSFILE: "j",
 };
 const OTHERS = {

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { nameOfServer, parsePgServer } from "../../../../../src/core/local/index.ts";
-import type { Clock } from "../../../../../src/core/model/index.ts";
 import {
   connectTo,
-  createPgBackend,
-  createStateStore,
   type Database,
   interruptibly,
-  type StateStore,
-} from "../../../../../src/core/record/index.ts";
+  nameOfServer,
+  parsePgServer,
+} from "../../../../../src/core/local/index.ts";
+import type { Clock } from "../../../../../src/core/model/index.ts";
+import { createPgBackend, createStateStore, type StateStore } from "../../../../../src/core/record/index.ts";
 import { creationKeysOf, ownKeyOf } from "../../../../../src/core/record/remote/pg-lock.ts";
 import { testClock } from "../../../../support/clock.ts";
 import { describeWith } from "../../../../support/needing.ts";
@@ -451,7 +450,7 @@ describe("without the package pg", () => {
       Promise.reject(Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" }));
     expect(await diagnosticOf(() => connectTo(server, "test", { from: missing }))).toMatchObject({
       code: "state.backend",
-      summary: "The backend pg requires the npm package pg",
+      summary: "PostgreSQL requires the npm package pg",
       remedies: saying(expect.stringContaining("Install the npm package pg")),
     });
   });

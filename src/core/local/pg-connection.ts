@@ -1,9 +1,8 @@
 import type { ClientConfig } from "pg";
-import { read } from "../../files/index.ts";
-import { nameOfServer, type PgServer, type PgTls } from "../../local/index.ts";
-import { type Doing, raise } from "../../messages/index.ts";
-import { errnoOf, HostformError } from "../../model/index.ts";
-import { reasonOf } from "../state-file.ts";
+import { read } from "../files/index.ts";
+import { problem, raise } from "../messages/index.ts";
+import { errnoOf, HostformError, reasonOf } from "../model/index.ts";
+import { nameOfServer, type PgServer } from "./pg-address.ts";
 
 /** One row. Each column is a string, a number or a boolean. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -34,6 +33,10 @@ interface ConnectOptions {
   readonly timeoutMs?: number | undefined;
   /** Ends the attempt to connect. */
   readonly signal?: AbortSignal | undefined;
+  /** Further settings of the session. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Called with the payload of each notification. */
+  readonly onNotification?: (payload: string) => void;
   /** Loads the package `pg`, an optional dependency. */
   readonly from?: () => Promise<PgModule>;
 }
@@ -53,17 +56,19 @@ const SETTINGS: Readonly<Record<string, string>> = {
 /**
  * Opens a session.
  * @param applicationName name of this session for other sessions.
- * @throws HostformError `state.backend`: no package, no server, no access.
+ * @throws HostformError `state.backend`: no package, no server, no access. Only a failure that may pass has a `cause`.
  */
 export async function connectTo(
   server: PgServer,
   applicationName: string,
-  { timeoutMs = ANSWER_MS, signal, from = () => import("pg") }: ConnectOptions = {},
+  { timeoutMs = ANSWER_MS, signal, settings: more, onNotification, from = () => import("pg") }: ConnectOptions = {},
 ): Promise<Database> {
   const { Client } = await from().catch(refusePackage);
   let isAskedInClear = false;
   const password = () =>
-    isAskedInClear ? raise("state.backend/clear_text", { place: nameOfServer(server) }) : server.password;
+    isAskedInClear
+      ? raise("state.backend/clear_text", { place: nameOfServer(server), variable: server.variable })
+      : server.password;
   const client = new Client({ ...(await configOf(server, applicationName, timeoutMs)), password });
   /** Private field of the package. */
   const { connection } = client as { connection?: NodeJS.EventEmitter & { stream?: { destroy(): void } } };
@@ -80,6 +85,7 @@ export async function connectTo(
   client.on("end", () => {
     if (!ended) lost ??= "the connection ended";
   });
+  client.on("notification", ({ payload = "" }) => onNotification?.(payload));
   const end = async () => {
     ended = true;
     const hangs = setTimeout(abort, PARTING_MS);
@@ -105,7 +111,7 @@ export async function connectTo(
   try {
     await interruptibly(database, signal, async () => {
       await client.connect();
-      const settings = { ...SETTINGS, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
+      const settings = { ...SETTINGS, ...more, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
       const calls = Object.keys(settings).map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
       await client.query(`SELECT ${calls.join(", ")}`, Object.entries(settings).flat());
     });
@@ -151,10 +157,10 @@ function endsSession(error: unknown): boolean {
 }
 
 async function configOf(server: PgServer, applicationName: string, timeoutMs: number): Promise<ClientConfig> {
-  const { tls, ...login } = server;
+  const { tls, variable: _, ...login } = server;
   return {
     ...login,
-    ssl: login.host.startsWith("/") ? false : await tlsOptions(tls),
+    ssl: login.host.startsWith("/") ? false : await tlsOptions(server),
     // The server accepts only ASCII and truncates the name to 63 bytes.
     application_name: applicationName.replace(/[^\x20-\x7e]/g, "?"),
     connectionTimeoutMillis: Math.min(CONNECT_MS, timeoutMs),
@@ -168,11 +174,13 @@ async function configOf(server: PgServer, applicationName: string, timeoutMs: nu
  * Returns TLS options with the meaning of PostgreSQL's own clients: `require` checks the certificate only with a given root
  * certificate.
  */
-async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientConfig["ssl"]> {
+async function tlsOptions({ tls, variable }: PgServer): Promise<ClientConfig["ssl"]> {
+  const { mode, rootCert, cert, key } = tls;
   if (mode === "disable") return false;
   const textOf = async (name: string, path: string | undefined) => {
     if (path === undefined) return {};
-    const refuse = (error: unknown) => raise("state.backend/certificate", { place: path, reason: reasonOf(error) });
+    const refuse = (error: unknown) =>
+      raise("state.backend/certificate", { place: path, reason: reasonOf(error), variable });
     return { [name]: (await read(path).catch(refuse)).toString() };
   };
   const files = { ...(await textOf("ca", rootCert)), ...(await textOf("cert", cert)), ...(await textOf("key", key)) };
@@ -190,26 +198,16 @@ function refuseConnection(server: PgServer, error: unknown): never {
   if (error instanceof HostformError) throw error;
   const code = errnoOf(error) ?? "";
   const reason = reasonOf(error);
-  const about = { place: nameOfServer(server), reason };
+  const about = { place: nameOfServer(server), reason, variable: server.variable };
   if (code === "3D000") return raise("state.backend/database", about);
   if (code.startsWith("28") || reason.includes("SASL")) return raise("state.backend/access", about);
-  return raise("state.backend/connection", { ...about, lacksTls: reason.includes("does not support SSL") });
+  const lacksTls = reason.includes("does not support SSL");
+  const failed = problem("state.backend/connection", { ...about, lacksTls });
+  throw new HostformError([failed], lacksTls ? {} : { cause: error });
 }
 
-/** Throws the error about a broken connection: its lock is free. @throws HostformError `state.lost_lock`. */
-export function refuseBroken(name: string, reason: string): never {
-  raise("state.lost_lock/connection", { place: name, reason });
-}
+/** Error codes of a query on a missing schema or table. */
+const ABSENT: ReadonlySet<string> = new Set(["3F000", "42P01"]);
 
-/** Throws the error about a live session without the lock. @throws HostformError `state.lost_lock`. */
-export function refuseUnheld(name: string): never {
-  refuseBroken(name, "the session no longer holds it; does a pooler run each statement in another session?");
-}
-
-/** Throws the error about a failed query. @param doing "locked", "read", "written" (`The state could not be …`). */
-export function refuseQuery(name: string, doing: Doing, database: Database, error: unknown): never {
-  if (error instanceof HostformError) throw error;
-  if (database.lost !== undefined) refuseBroken(name, database.lost);
-  const isDenied = errnoOf(error) === "42501";
-  raise("state.backend/query", { doing, place: name, reason: reasonOf(error), isDenied });
-}
+/** Returns true for the error of a query on a missing schema or table. */
+export const isAbsent = (error: unknown): boolean => ABSENT.has(errnoOf(error) ?? "");

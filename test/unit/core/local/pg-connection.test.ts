@@ -3,10 +3,9 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { parsePgServer } from "../../../../../src/core/local/index.ts";
-import { connectTo, type PgModule } from "../../../../../src/core/record/index.ts";
-import { saying } from "../../../../support/remedies.ts";
-import { diagnosticOf } from "../builders.ts";
+import { connectTo, type PgModule, parsePgServer } from "../../../../src/core/local/index.ts";
+import { saying } from "../../../support/remedies.ts";
+import { diagnosticOf } from "../record/builders.ts";
 
 /** Stands in for the package. Tests check only its connection settings. Each query after the first throws `failing`. */
 function fakePackage(failing?: Error) {
@@ -94,7 +93,7 @@ describe("a connection", () => {
     const server = await hanging();
     expect(await diagnosticOf(() => connectTo(server, "test", { timeoutMs: 20 }))).toMatchObject({
       code: "state.backend",
-      summary: "The database of the state cannot be reached",
+      summary: "The database cannot be reached",
     });
   });
 
@@ -150,7 +149,7 @@ describe("a connection", () => {
       }) as unknown as PgModule;
     expect(await diagnosticOf(() => connectTo(serverOf(""), "test", { from }))).toMatchObject({
       code: "state.backend",
-      summary: "The database of the state does not exist",
+      summary: "The database does not exist",
       detail: expect.stringContaining('3D000: database "d" does not exist'),
       remedies: saying(expect.stringContaining("Create it")),
     });
