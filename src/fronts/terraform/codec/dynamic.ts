@@ -165,7 +165,7 @@ const READING: Direction = {
     if (raw === false || raw === "false") return false;
     throw new Mismatch(path, "true or false", raw);
   },
-  /** Returns each known element once, in the order of their JSON, then all unknown elements: any two of them may differ. */
+  /** Returns each known element once, in the order of its JSON, then all unknown elements, which may differ. */
   set(items) {
     const known = new Map<string, Value>();
     for (const item of items as readonly Value[]) if (!hasUnknown(item)) known.set(JSON.stringify(item), item);
@@ -175,7 +175,7 @@ const READING: Direction = {
   isStrict: false,
 };
 
-/** A value that does not fit the schema is a defect of the provider. */
+/** Encodes values for Terraform. A value that does not fit the schema is a defect of the provider. */
 const WRITING: Direction = {
   string(value, path) {
     // A lone surrogate has no UTF-8: it becomes U+FFFD, as everywhere in Terraform.
@@ -268,8 +268,8 @@ function exact(_key: string, value: unknown, context: { readonly source?: string
 }
 
 /**
- * Decodes a number. Terraform's numbers are decimals of any length, ours are doubles, and a plan fails if a number changes. So a number
- * is accepted only if JavaScript writes the same digits.
+ * Decodes a number of Terraform, a decimal of any length, to a double. Accepts a number only if JavaScript prints the same digits,
+ * because a plan fails if a number changes.
  * @param raw from msgpack or JSON: 64-bit integers as bigint, numbers that are not exact as a double as text.
  * @returns undefined for text that is not a number, and for a number that a double cannot represent exactly.
  */

@@ -95,7 +95,7 @@ export function conform(
       values[name] = declared;
       if (!hasUnknown(declared)) overruled.push(name);
     } else if (declared === null && now !== null && !schemaOf(kind).attributes[name]?.computed) {
-      // Only a declaration sets this attribute, and it is no longer declared. Example: the coupon of a placed order.
+      // A removed declaration removes the value of this attribute. Example: the coupon of a placed order.
       values[name] = null;
     }
   }

@@ -100,7 +100,7 @@ export function willSettle({ noun }: Kind, entry: Entry): Diagnostic {
     : problem("apply.replayed/adopts", { address, noun, id: String(attributes.id) });
 }
 
-/** One name is one order: a second resource with the same name would receive the service of the first resource. */
+/** Rejects an order whose name belongs to another resource: the API would return the service of that resource. */
 export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope: ProviderScope): Diagnostic[] {
   if (kind.creation === "listable") return [];
   const isBlind = kind.creation === "blind";
