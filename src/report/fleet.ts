@@ -21,7 +21,7 @@ export interface FleetProject {
   readonly spend: Readonly<Record<string, number | null>>;
   /** Domains that go offline. */
   readonly offline: readonly string[];
-  /** Names of `--fail-on` that hold. */
+  /** Names of the met conditions of `--fail-on`. */
   readonly holds: readonly string[];
   readonly errors: readonly DiagnosticJson[];
   /** Overview of the account, for `status` only. */

@@ -324,17 +324,17 @@ export class SqliteStore implements AccountStore {
     putIntent.run(this.account, this.#who, id, ...names, at, state);
   }
 
-  /** Returns the digest of a name. Versions before the store used the same digest. */
+  /** Returns the digest of a name. Must not change: the imported files of earlier versions contain digests of this form. */
   #digest(text: string): string {
     return text === "" ? "" : hash("sha256", `${this.account}.creates\n${text}`);
   }
 
-  /** Runs a reading statement without a transaction: no other process writes creates while this process has the create lock. */
+  /** Reads without a transaction, because no other process writes creates while this process has the create lock. */
   #read<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
     return this.#unlessAlone(() => this.#file.use(action), patienceMs);
   }
 
-  /** Runs one transaction, and writes the unwritten outcomes in it. */
+  /** Runs one transaction. The transaction also writes the pending outcomes of creates. */
   #change<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
     return this.#unlessAlone(() => {
       const result = this.#file.change((statements) => {
@@ -349,7 +349,10 @@ export class SqliteStore implements AccountStore {
     }, patienceMs);
   }
 
-  /** If the file becomes unusable, this process creates without the create lock until the store closes. @throws HostformError `store.busy`, `store.newer` or `store.unsafe`. */
+  /**
+   * Runs an action on the file. If the file becomes unusable, returns undefined, and creates need no create lock until the store closes.
+   * @throws HostformError `store.busy`, `store.newer` or `store.unsafe`.
+   */
   async #unlessAlone<T>(action: () => T, patienceMs?: number): Promise<T | undefined> {
     if (this.#isAlone) return undefined;
     try {
