@@ -110,7 +110,7 @@ function encode(resource: ResourceState, original: InstanceJson | undefined): In
   const fields: Record<string, unknown> = {
     ...original,
     index_key: key,
-    // A pending create stays as Terraform's provider wrote it. The mark ends with the doubt.
+    // A pending create keeps the status that Terraform's provider wrote. The status ends when the result of the create is known.
     status: isTainted(original) || isOpen ? original?.status : undefined,
     schema_version: schemaVersion,
     attributes: isOpen ? { ...attributes, id: PENDING_CREATE } : attributes,

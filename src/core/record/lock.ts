@@ -17,9 +17,9 @@ export interface LockRequest {
 export interface HeldLock {
   /** Checks the lock on this machine, before each write and request. @throws HostformError `state.lost_lock`. */
   verify(): void;
-  /** Asks the server of the state. Without this function, `verify` is proof. @throws HostformError `state.lost_lock`, `state.backend`. */
+  /** Checks the lock at the server. Absent: `verify` is sufficient proof. @throws HostformError `state.lost_lock`, `state.backend`. */
   prove?(): Promise<void>;
-  /** Never throws; releasing twice is no error. */
+  /** Frees the lock. Never throws. A second call does nothing. */
   release(): void | Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface Freed {
   readonly fenced?: true;
 }
 
-/** Mutual exclusion of writers of one state. */
+/** Lock of one state. It excludes a second writer. */
 export interface StateLock {
   /** @throws HostformError `state.locked` naming the holder; the signal's reason when aborted. */
   acquire(request: LockRequest): Promise<HeldLock>;
@@ -41,7 +41,7 @@ export interface StateLock {
    * @throws HostformError `state.locked` if the lock has another id.
    */
   takeOver(id?: string): Promise<Freed>;
-  /** Describes the present holder without taking the lock. Undefined if the lock is free. Absent: only `acquire` finds the holder. */
+  /** Describes the present holder. Undefined if the lock is free. If this function is absent, only `acquire` can find the holder. */
   heldBy?(): string | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface ServerOptions extends Omit<LockContext, "uuid"> {
 }
 
 /**
- * Shortest time of attempts, whatever the timeout. Two processes that try at the same moment can both fail on a free lock.
+ * Minimum time of attempts, also for a shorter timeout. Two simultaneous attempts can both fail on a free lock.
  */
 const GRACE_MS = 200;
 /** Heartbeat: the holder updates the time of its notice at this interval, while it writes and sends requests. */
@@ -76,8 +76,8 @@ const LONGEST_POLL_MS = 1000;
 export function createStateFileLock(statePath: string, context: LockContext): StateLock {
   const { clock, contender } = context;
   const { lock: path, notice: noticePath } = filesOfState(statePath);
-  // Factor of the pauses, from 0.5 to 1.5, so that two processes do not collide again. Process numbers often differ by 1: the
-  // golden ratio spreads them.
+  // Factor of the pauses, from 0.5 to 1.5, so that two processes pause differently. The golden ratio spreads process numbers, which
+  // often differ by 1.
   const spread = 0.5 + ((contender.pid * 0.618_033_988_75) % 1);
 
   const readNotice = (): LockHolder | undefined => {

@@ -31,7 +31,7 @@ import {
   type StateFileJson,
 } from "./state-json.ts";
 
-/** Version in new files. Terraform rejects files of newer versions, so this version is old. */
+/** Terraform version in new files. It is old, because Terraform rejects files of newer versions. */
 const TERRAFORM_VERSION = "1.5.0";
 
 /** State and the remainder of its file. An immutable value. */
@@ -46,7 +46,7 @@ interface Remainder {
   readonly fields: Readonly<Record<string, unknown>>;
   /** Resource entries with their unmanaged instances. */
   readonly resources: readonly ResourceJson[];
-  /** Entry of each managed resource by address. An entry belongs to an object: another object at the address has none. */
+  /** Entry of each managed resource in the file, by address. A new object at the same address has no entry. */
   readonly originals: ReadonlyMap<string, Original>;
   /** Registry of our provider in this file: of Terraform, of OpenTofu, or private. */
   readonly registry: string;
@@ -120,7 +120,7 @@ export function encodeState({ state, remainder }: StateDocument): string {
 function encodeResources(state: State, remainder: Remainder): ResourceJson[] {
   const entries = new Map<string, ResourceJson>();
   const add = (resource: ResourceJson, instances: readonly InstanceJson[]) => {
-    // Key in Terraform's order. No part contains NUL.
+    // The parts of the key are in Terraform's order of sorting. No part contains NUL.
     const id = [resource.module ?? "", resource.mode, resource.type, resource.name, resource.provider].join("\0");
     const entry = entries.get(id) ?? { ...resource, instances: [] };
     entries.set(id, { ...entry, instances: [...entry.instances, ...instances] });
@@ -149,7 +149,7 @@ function headOf(resource: ResourceState, original: Original | undefined, registr
   };
 }
 
-/** Terraform's order: no key, numbers, strings; the current object before its deposed ones. */
+/** Compares instances in Terraform's order: without a key, number keys, string keys; the current object before deposed objects. */
 function byKey(a: InstanceJson, b: InstanceJson): number {
   const rank = { undefined: 0, number: 1, string: 2 };
   const [x, y] = [a.index_key, b.index_key];
@@ -219,7 +219,7 @@ export function normalizedOutputs(outputs: Outputs): Outputs | undefined {
   );
 }
 
-/** Returns undefined for a malformed output. */
+/** Decodes an output. Undefined for a malformed output. */
 function decodeOutput(found: unknown): OutputState | undefined {
   if (!isObject(found) || found.value === undefined || found.type === undefined) return undefined;
   return { value: canonical(found.value), type: canonical(found.type), sensitive: found.sensitive === true };

@@ -18,7 +18,7 @@ import {
 import { type Database, interruptibly, type Row, refuseBroken, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 
 export interface PgBackendOptions extends ServerOptions {
-  /** Opens a session with this name for other sessions. @throws HostformError `state.backend`. */
+  /** Opens a session. Other sessions see its name. @throws HostformError `state.backend`. */
   readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
   readonly server: string;
   /** Schema of Terraform's table. The user of OpenTofu can choose schema, table and index. */
@@ -63,7 +63,7 @@ export async function unlockCreation(database: Database, options: PgBackendOptio
 }
 
 const PAUSES = { firstMs: 250, longestMs: 5_000 };
-/** Longest wait for the end of a session. `LOOK_MS`: pause between two checks. */
+/** Maximum wait for the end of a session, in milliseconds. `LOOK_MS`: pause between two checks. */
 const ENDING = { timeoutMs: 10_000 };
 const LOOK_MS = 100;
 
@@ -130,9 +130,9 @@ export class PgStateLock implements StateLock {
   }
 
   /**
-   * Tries to take the lock as Terraform and OpenTofu do. With a row: locks the row and, briefly, the locks of creation, because the
-   * row's creator may still hold these. Without a row: takes the locks of creation and the own lock, then checks that the row is still
-   * missing. Returns the locked key, or undefined.
+   * Tries to take the lock as Terraform and OpenTofu do. With a row: takes the lock of the row and, briefly, the locks of creation, which
+   * the creator of the row may still hold. Without a row: takes the locks of creation and hostform's own lock, then checks that the row
+   * is still missing. @returns the locked key, or undefined if another session has a lock.
    */
   async #attempt(database: Database): Promise<string | undefined> {
     const { workspace } = this.#options;
@@ -181,7 +181,7 @@ export class PgStateLock implements StateLock {
         if (released) return;
         released = true;
         this.database = undefined;
-        // The end of the session also frees the lock, but perhaps only after this call returns.
+        // Free the locks explicitly, because the server may notice the end of the session only after this call returns.
         if (database.lost === undefined) {
           await database.query("SELECT pg_advisory_unlock_all()").catch(() => undefined);
         }
