@@ -17,7 +17,7 @@ export function isPortableName(name: string): boolean {
 }
 
 /**
- * Returns true if Windows would resolve the path at a server or a device. A mere lookup already sends the user's credentials there.
+ * Returns true if Windows would resolve the path at a server or a device. Already the lookup of such a path sends the user's credentials there.
  * @param platform `process.platform`.
  */
 export function isForeignPath(file: string, platform: string = process.platform): boolean {

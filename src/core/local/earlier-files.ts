@@ -1,4 +1,4 @@
-// Import of the files from before the store, at each opening of the store. Supported for one minor version.
+// Import of the files of versions without the store, at each opening of the store. Supported for one minor version.
 import type { DatabaseSync } from "node:sqlite";
 import { exists, look } from "../files/file-system.ts";
 import { NOTE_KEPT_MS } from "./account-store.ts";

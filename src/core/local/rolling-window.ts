@@ -13,7 +13,7 @@ const GRACE_MS = 1_000;
 const TURN_MS = 100;
 /** Longest pause. hostform then sends again, even if the host asked for a longer pause. */
 const LONGEST_PAUSE_MS = 3_600_000;
-/** Smaller corrections of the clock are normal. */
+/** Minimum backward step of the clock that counts as set back, in milliseconds. Smaller corrections are normal. */
 const SET_BACK_MS = 1_000;
 /** Pause after a first 429 without a requested pause. A host with small bursts then accepts further requests. */
 const FIRST_PAUSE_MS = 5_000;
@@ -55,7 +55,7 @@ interface Booking {
  * 4. If the host's rate headers report other clients, the remaining requests are spread over the remaining time.
  */
 export class RollingWindow {
-  /** Ascending. */
+  /** Bookings in the order of their end. */
   #bookings: Booking[] = [];
   /** End of the kept place of each waiting client. */
   #waiting = new Map<string, number>();
