@@ -81,7 +81,7 @@ const pauseOf = ({ busy, isPause }: Budget) =>
 
 const hostIsBusy = (status: number) => `the host is busy (${status})`;
 
-/** `budget 0 of 60`, `next in 38 s`; during a pause `paused by the API`, `next in 38 s`. */
+/** Returns for example `budget 0 of 60`, `next in 38 s`; during a pause `paused by the API`, `next in 38 s`. */
 export function budgetParts(budget: Budget | undefined, now: number): { budget?: string; next?: string } {
   if (budget === undefined) return {};
   const waits = isWaiting(budget, now);
@@ -105,24 +105,24 @@ export function fitted(
   return lines.find((line) => widthOf(line) <= width) ?? cut(first, width);
 }
 
-/** `Reading 120 of 303, budget 0 of 60, next in 38 s, about 3 minutes left` */
+/** Returns for example `Reading 120 of 303, budget 0 of 60, next in 38 s, about 3 minutes left`. */
 export function readingLine({ done, open }: Reading, budget: Budget | undefined, now: number, width?: number): string {
   const seconds = secondsFor(open, budget, now);
   const left = seconds > 0 ? { left: `${formatEstimate(seconds)} left` } : {};
   return fitted({ first: `Reading ${done} of ${done + open}`, ...budgetParts(budget, now), ...left }, width);
 }
 
-/** `Waiting to send requests, budget 0 of 60, next in 38 s` */
+/** Returns for example `Waiting to send requests, budget 0 of 60, next in 38 s`. */
 export function waitLine(budget: Budget, now: number, width?: number): string {
   return fitted({ first: "Waiting to send requests", ...budgetParts(budget, now) }, width);
 }
 
-/** `Waiting for 4 s: CONNECT api.example:443 through the proxy proxy.example:3128`; undefined for a short wait. */
+/** Returns for example `Waiting for 4 s: CONNECT api.example:443 through the proxy proxy.example:3128`; undefined for a short wait. */
 export function connectingLine(step: string, ms: number, width = Number.POSITIVE_INFINITY): string | undefined {
   return ms < SHORT_MS ? undefined : cut(`Waiting for ${Math.floor(ms / 1000)} s: ${step}`, width);
 }
 
-/** `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`. Undefined for a short wait. */
+/** Returns for example `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`. Undefined for a short wait. */
 export function waitReasonLine(wait: RequestWait): string | undefined {
   const { ms, request } = wait;
   if (ms < SHORT_MS) return undefined;

@@ -32,7 +32,7 @@ const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]
 
 const addressesOf = (conditions: readonly Condition[]) => new Set(conditions.map(({ address }) => address)).size;
 
-/** `1 resource is not checked. 3 sites are offline but not declared as suspended.` Empty without conditions. */
+/** Returns for example `1 resource is not checked. 3 sites are offline but not declared as suspended.` Empty without conditions. */
 export function conditionText({ conditions = [], unread = [] }: Pick<Plan, "conditions" | "unread">): string {
   const isCounted = ({ condition, address }: Condition) => condition === "unread" && unread.includes(address);
   const byName = Map.groupBy(

@@ -3,7 +3,7 @@ import type { Place, Plan } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { plural } from "./numbers.ts";
 
-/** `production · api.host.example · 58 services, www.acme.example and others`; undefined where no account was opened. */
+/** Returns for example `production · api.host.example · 58 services, www.acme.example and others`; undefined without an opened account. */
 export function placeText({ places = [] }: Pick<Plan, "places">): string | undefined {
   return places.length === 0 ? undefined : places.map(textOf).join("; ");
 }

@@ -51,7 +51,7 @@ export function watchNotes(plan: Plan): ReadonlyMap<string, WatchNote> {
   return notes;
 }
 
-/** `  ~ hosting_service.acme will be updated in-place: suspended is true, declared: false` */
+/** Returns for example `  ~ hosting_service.acme will be updated in-place: suspended is true, declared: false`. */
 function changeNote(change: Change): string {
   const plain = painter(false);
   const why = change.reasons.map(reasonText).join("; ");
@@ -118,7 +118,7 @@ interface WatchLine {
 /** Formats a time in UTC, sortable as text. */
 export const stampOf = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
-/** `2026-11-22T09:15:00Z 5 resources as declared. Next check in 5 min.` */
+/** Returns for example `2026-11-22T09:15:00Z 5 resources as declared. Next check in 5 min.` */
 export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color }: Pick<TextStyle, "color">): string {
   const stamp = painter(color).dim(stampOf(at));
   const names = [...new Set(events)];

@@ -29,7 +29,7 @@ export interface StoreOptions {
   readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
 
-/** A sandbox has a new token at each start, so its stores expire sooner. */
+/** Lifetimes of an unused store, in milliseconds. A sandbox has a new token at each start, so its stores expire sooner. */
 const DAY_MS = 24 * 3_600_000;
 const UNUSED_OF_SANDBOX_MS = DAY_MS;
 const UNUSED_MS = 90 * DAY_MS;
@@ -127,7 +127,7 @@ function requireOwn(folder: string): void {
   try {
     requirePrivateFolder(folder);
   } catch (error) {
-    // An unreadable folder is unusable, and no danger.
+    // Ignore an unreadable folder. It is unusable, but no other user can read it.
     if (!(error instanceof PathRefused)) return;
     raise("store.unsafe", { place: folder, reason: fileFailure(error), mode: 700 });
   }
@@ -157,6 +157,6 @@ function removeUnused(created: string, unusedMs: number): void {
       if (newest - Math.max(timeOf(file), timeOf(`${file}-wal`)) > unusedMs) remove(file);
     }
   } catch {
-    // Another process removes the files at the same time, or the folder is read-only. Neither matters.
+    // Ignore a simultaneous removal by another process, and a read-only folder.
   }
 }

@@ -258,7 +258,7 @@ export function appFolder(folder: string): string {
 /** Text without a character that is special in a shell or in a `.env` file. */
 const PLAIN = /^[A-Za-z0-9_./+=@%,-]+$/;
 
-/** `NAME=value`. A quoted value may contain line breaks and text that looks like another assignment. */
+/** Matches `NAME=value`. A quoted value may contain line breaks and text that looks like another assignment. */
 const ASSIGNMENT =
   /^([^\S\r\n]*(?:export[^\S\r\n]+)?)([A-Za-z_][\w.-]*)[^\S\r\n]*=[^\S\r\n]*(?:(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*")[^\r\n]*|[^\r\n]*)/gm;
 

@@ -30,7 +30,7 @@ interface ProviderName {
   readonly alias: string;
 }
 
-/** `provider["registry.terraform.io/hostform/hosting"].beta` -> registry and alias; undefined for other providers. */
+/** Parses for example `provider["registry.terraform.io/hostform/hosting"].beta` to registry and alias. Undefined for other providers. */
 export function parseProvider(text: string): ProviderName | undefined {
   const [, registry, alias = "default"] = PROVIDER.exec(text) ?? [];
   return registry === undefined ? undefined : { registry, alias };

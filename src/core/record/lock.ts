@@ -220,7 +220,7 @@ function explained<T>(path: string, action: () => T): T {
 export interface LockHolder {
   readonly id: string;
   readonly command: string;
-  /** `user@host`. */
+  /** User and machine: `user@host`. */
   readonly who: string;
   readonly pid: number | null;
   /** ISO 8601. */
@@ -265,14 +265,14 @@ export function decodeHolder(text: string): LockHolder | undefined {
   return { id: ID, command: Operation, who: Who, pid: Pid ?? null, since: Created };
 }
 
-/** `process 4711 (apply), user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
+/** Returns for example `process 4711 (apply), user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
 export function describeHolder(holder: LockHolder, clock: Clock): string {
   const { pid } = holder;
   const process = pid === null ? "Terraform" : pid > 0 ? `process ${pid}` : "an unknown process";
   return `${process} (${holder.command}), ${describeTimes(holder, clock)}`;
 }
 
-/** `user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
+/** Returns for example `user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
 export function describeTimes({ who, since, lastAlive }: LockHolder, clock: Clock): string {
   const ago = (time: string) => `${Math.max(0, Math.round((clock.now() - Date.parse(time)) / 1000))} s ago`;
   const began = Number.isNaN(Date.parse(since)) ? "" : ` (${ago(since)})`;

@@ -263,7 +263,7 @@ function holderOf(row: Row): LockHolder {
   };
 }
 
-/** `process 4711 (apply), nino@ci (role states, database session 812 from 10.0.0.7), since …`. */
+/** Returns for example `process 4711 (apply), nino@ci (role states, database session 812 from 10.0.0.7), since …`. */
 function describeSession(holder: LockHolder, clock: Clock): string {
   return holder.pid === null ? describeTimes(holder, clock) : describeHolder(holder, clock);
 }

@@ -172,7 +172,7 @@ interface Places {
   readonly state: string;
 }
 
-/** `terraform { … }`: the provider, and the backend. @param least minimum version of Terraform. */
+/** Returns the block `terraform { … }` with the provider and the backend. @param least minimum version of Terraform. */
 export function terraformBlock(
   { backend }: Desired,
   places: Places,

@@ -7,7 +7,7 @@ export interface TfDocument {
   readonly blocks: readonly TfBlock[];
 }
 
-/** `resource "hosting_service" "acme" { … }`. */
+/** A block, for example `resource "hosting_service" "acme" { … }`. */
 export interface TfBlock {
   readonly block: string;
   readonly labels?: readonly string[];

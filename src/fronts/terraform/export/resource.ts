@@ -67,7 +67,7 @@ export function writeResource(
   return { blocks: [block, ...importBlocks(kind, instances, context)], needs, diagnostics };
 }
 
-/** `create_before_destroy` is hostform's default. */
+/** Block with `create_before_destroy`, because hostform creates first by default. */
 const CREATE_FIRST: TfItem = { block: "lifecycle", body: [[{ name: "create_before_destroy", value: true }]] };
 
 function valuesOf(

@@ -166,7 +166,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   return session;
 }
 
-/** `hostform-terraform/1.0.0 terraform/1.11.4`. */
+/** Returns for example `hostform-terraform/1.0.0 terraform/1.11.4`. */
 function userAgent(version: string | undefined): string {
   const known = version?.replaceAll(/[^\w.+-]/g, "");
   return `hostform-terraform/${VERSION}${known ? ` terraform/${known}` : ""}`;

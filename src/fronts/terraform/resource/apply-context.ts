@@ -150,7 +150,7 @@ export function timeoutOf(attributes: ValueObject, operation: "create" | "update
 interface Limit {
   /** Returns the moment after which no request is sent, in milliseconds since the epoch, by the current clock. */
   until(): number;
-  /** `timeouts.create`. */
+  /** Name of the setting, for messages: `timeouts.create`. */
   readonly name: string;
 }
 
