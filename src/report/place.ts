@@ -1,4 +1,4 @@
-/** The first line of a plan: which account it is for, in words that people know it by. */
+/** Formats the first line of a plan, which names its accounts. */
 import type { Place, Plan } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { plural } from "./numbers.ts";
@@ -15,7 +15,7 @@ function textOf({ name, host, services, domain }: Place): string {
   return [name, host, ...held].map(escapeLine).join(" · ");
 }
 
-/** Name of a plan in the heading of a page or a comment; empty where it has none. */
+/** Returns the name of a plan for the heading of a page or a comment. Empty without a name. */
 export function titleOf({ project, places = [] }: Pick<Plan, "project" | "places">): string {
   const place = placeText({ places }) ?? "";
   return places.length === 1 || project === "" ? place : [project, place].filter((part) => part !== "").join(": ");

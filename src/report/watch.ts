@@ -76,7 +76,7 @@ function driftNote(drift: Drift, change: Change | undefined): string {
 
 const short = (value: Json = null) => shorten(jsonText(value), MAX_VALUE);
 
-/** Result of a check, in one sentence. */
+/** Returns the result of a check in one sentence. */
 export function foundText(plan: Plan, remedies: RemedyText): string {
   const errors = countErrors(plan.diagnostics);
   const changes = plan.changes.filter((change) => !isNoOp(change));
@@ -155,7 +155,7 @@ export type WatchMessage =
   | Message<"watch_refused", { reason: string; count: number }>
   /** Events named objects outside the state. */
   | Message<"watch_stranger", { events: readonly string[] }>
-  /** Warns that corrections do not last. */
+  /** Corrections do not last, because another program changes the objects again. */
   | Message<"watch_contended", { addresses: readonly string[]; times: number; held_seconds: number }>
   /** The declaration has changed. hostform reads it again until it no longer changes. */
   | Message<"watch_settling">
@@ -163,7 +163,7 @@ export type WatchMessage =
   | Message<"watch_clock", { step_seconds: number }>
   /** SIGHUP: hostform reads the declaration again and checks everything. */
   | Message<"watch_reload">
-  /** The host has not responded for these seconds, or responds again after them. */
+  /** The host has not responded for `seconds`. `over`: the host responds again. */
   | Message<"watch_unreachable", { seconds: number; over: boolean }>
   /** `watch` ends. */
   | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" | "unauthenticated" }>;
