@@ -16,7 +16,7 @@ export const MOST_REQUESTS_PER_MINUTE = 6_000;
 export const LONGEST_WAIT_MS = 120_000;
 
 /**
- * Returns this machine's share of the rate limit, if others use the same token: HOSTFORM_BUDGET_SHARE, or 1.
+ * Returns this machine's share of the rate limit, for a token that other machines also use: HOSTFORM_BUDGET_SHARE, or 1.
  * @throws HostformError `config.invalid_value`.
  */
 export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number {

@@ -122,7 +122,7 @@ export function ledgerFor(options: StoreOptions): Ledger {
 
 const turnOf = ({ pid, project, since }: TurnHolder) => ({ pid, project, since: new Date(since).toISOString() });
 
-/** @throws HostformError `store.unsafe`. */
+/** Rejects a folder that other users could access. @throws HostformError `store.unsafe`. */
 function requireOwn(folder: string): void {
   try {
     requirePrivateFolder(folder);

@@ -20,7 +20,7 @@ const LONGEST_RESET_MS = 3_600_000;
 const LONGEST_DATED_MS = 86_400_000;
 
 /**
- * Reads Retry-After (seconds or HTTP date), the X-RateLimit fields, and those of the IETF's drafts: RateLimit-Limit,
+ * Reads Retry-After (seconds or HTTP date), the X-RateLimit headers, and the headers of the IETF's drafts: RateLimit-Limit,
  * -Remaining and -Reset, or RateLimit and RateLimit-Policy. Ignores invalid values.
  */
 export function rateHints(headers: ApiReply["headers"], now: number): RateHints {

@@ -128,7 +128,7 @@ function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options
   return bounded(Math.max(jittered, error.waitMs ?? 0));
 }
 
-/** Returns the delay; undefined if it is too long and must be reported. */
+/** Returns the delay. Undefined if the delay is too long, so that the failure must be reported. */
 function bounded(delay: number): number | undefined {
   return delay <= LONGEST_WAIT_MS ? delay : undefined;
 }

@@ -74,7 +74,7 @@ export interface Seen {
   readonly writtenAt: number;
   /** Nanoseconds since the epoch. No program can set this time back. */
   readonly changedAt: bigint;
-  /** Equal for the same file with the same content. */
+  /** Identity of file and content. A new file or a rewrite changes the identity. */
   readonly identity: string;
   readonly inode: bigint;
 }

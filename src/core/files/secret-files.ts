@@ -157,7 +157,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     return reject(problem("secret.output/encoding", { ...secret, file: path }));
   }
 
-  /** Returns a free path beside the target. The path is always the same, so the next run removes the file of a killed run. */
+  /** Returns a temporary path beside the target, after the removal of its file. The fixed path lets a run remove the file of a killed run. */
   async function freeBeside(path: string): Promise<string> {
     const temporary = join(dirname(path), `.${basename(path)}.hostform.tmp`);
     await disk.remove(temporary);
@@ -290,7 +290,7 @@ function assignedTo(text: string, name: string): string[] {
 }
 
 /**
- * Quotes a value so that a shell (`set -a; . ./.env`) and dotenv readers read the same. Undefined if no such notation exists:
+ * Quotes a value so that a shell (`set -a; . ./.env`) and dotenv readers read an equal value. Undefined if no such notation exists:
  * a shell and dotenv share no escapes, so a value with both kinds of quotes cannot be written.
  */
 export function quoteValue(value: string): string | undefined {

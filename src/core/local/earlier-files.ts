@@ -110,7 +110,7 @@ function readIfNew(
   if (readEarlier(file, applicationId, read)) putMeta.run(name, version);
 }
 
-/** @returns false if the file is unreadable or belongs to another program. */
+/** Reads a file of an earlier version. @returns false if the file is unreadable or belongs to another program. */
 function readEarlier(file: string, applicationId: number, read: (database: DatabaseSync) => void): boolean {
   let database: DatabaseSync | undefined;
   try {

@@ -27,7 +27,7 @@ const SLACK = 1.03;
 const [SLOW_REQUESTS, LESS_SLOW] = [2, 0.75];
 /** Lower bound of a learned limit, as a share of the previous limit. Another client may have used the rest only once. */
 const LEAST_SHARE = 1 / 4;
-/** Requests left unused when other clients share the token. All clients read the same remaining number simultaneously. */
+/** Requests left unused when other clients share the token. All clients may read one remaining number simultaneously. */
 const LEFT_TO_OTHERS = 2;
 
 /** Owner of requests that only the host's rate headers report. */

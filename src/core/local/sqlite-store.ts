@@ -285,7 +285,7 @@ export class SqliteStore implements AccountStore {
     );
   }
 
-  /** Empties the write-ahead log, because removed secrets may remain there. Retries later if another process reads the log. */
+  /** Empties the write-ahead log, because removed secrets may remain in the log. Retries later if another process reads the log. */
   #overwriteRemoved(): void {
     if (!this.#hasRemoved) return;
     const checkpoint = ({ database }: StoreStatements) => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
@@ -380,7 +380,7 @@ export class SqliteStore implements AccountStore {
     });
   }
 
-  /** @throws HostformError `store.unwritable`, `store.busy`, `store.newer` or `store.unsafe`. */
+  /** Runs an action on the file, and explains its failure. @throws HostformError `store.unwritable`, `store.busy`, `store.newer`, `store.unsafe`. */
   async #explained<T>(action: () => T): Promise<T> {
     try {
       return await whenFree(action);

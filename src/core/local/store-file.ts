@@ -101,7 +101,7 @@ function isLocal(folder: string, platform: string = process.platform): boolean {
 
 /**
  * Returns the pragmas of the journal mode. The creator of the file chooses the mode: a write-ahead log, or a journal on network file
- * systems, because a log is unsafe there. With the log, `NORMAL` syncs nothing at a commit and cannot corrupt the file.
+ * systems, because a log is unsafe on these. With the log, `NORMAL` syncs nothing at a commit and cannot corrupt the file.
  */
 export function modeOf(database: DatabaseSync, place: string, isEmpty: boolean): string {
   const isLog = isEmpty

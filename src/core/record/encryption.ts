@@ -181,7 +181,7 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts with AES-256-GCM and a new nonce.
- * @param bound text that is authenticated, but not stored. Decryption needs the same text.
+ * @param bound text that is authenticated, but not stored. {@link decrypt} needs an equal text.
  * @returns nonce, ciphertext and tag as one string in base64.
  */
 export function encrypt(key: Buffer, text: string, bound: string, random: RandomBytes): string {

@@ -85,7 +85,7 @@ export function decodeInstance(resource: ResourceJson, instance: InstanceJson, s
 
 /**
  * Encodes one instance.
- * @param original the entry of the same object in the file. Its fields of Terraform (identity, taint, create_before_destroy,
+ * @param original entry of this object in the file. Its fields of Terraform (identity, taint, create_before_destroy,
  * other private data) are kept.
  */
 export function encodeInstance(resource: ResourceState, original: InstanceJson | undefined): InstanceJson {

@@ -190,7 +190,7 @@ function earlierLineBound({ lineage, serial }: Belonging, line: number): string 
   return `hostform journal\n${lineage}\n${serial}\n${line}`;
 }
 
-/** @param text the first line without its proof. */
+/** Binds the proof to the first line. @param text first line without its proof. */
 function headBound(text: string): string {
   return `hostform journal head\n${text}`;
 }
@@ -229,7 +229,7 @@ export interface ChainReading {
   readonly sums: readonly string[];
   /**
    * Number of the first corrupted line, from 1. Undefined if only the last write was torn. A line is corrupted if it has a
-   * successor or a line break, or is too long: each line is synced before the next one is appended.
+   * successor or a line break, or is too long: each line is synced before the next line is appended.
    */
   readonly damagedLine?: number;
   /** Incomplete line of a write that a crash interrupted. Empty after a complete write. */
@@ -264,7 +264,7 @@ export function readChain(text: string): ChainReading {
  */
 function isTorn(text: string): boolean {
   const [line = "", ...more] = text.split("\n");
-  // Too long for one write. The line break may be corrupted too.
+  // A line that is longer than its stated length is corrupted, possibly at its line break.
   const [, , length, payload = ""] = LINE.exec(line) ?? [];
   if (payload.length > Number(length) + 1) return false;
   return more.length === 0 || (more.join("\n") === "" && line.includes(HOLE));

@@ -32,7 +32,7 @@ export interface Freed {
 
 /** Lock of one state. It excludes a second writer. */
 export interface StateLock {
-  /** @throws HostformError `state.locked` naming the holder; the signal's reason when aborted. */
+  /** Takes the lock. @throws HostformError `state.locked`, which names the holder; the signal's reason after an abort. */
   acquire(request: LockRequest): Promise<HeldLock>;
   /**
    * Frees the lock of any holder. `alive`: true if the holder was running; undefined if unknown. `fenced`: the former holder
@@ -70,7 +70,7 @@ const LONGEST_POLL_MS = 1000;
 
 /**
  * Lock of a state file: `.NAME.lock`, locked by the operating system, and `.NAME.lock.info`, a notice with the holder in
- * Terraform's format. A notice of Terraform locks the state too.
+ * Terraform's format. A notice of Terraform also locks the state.
  * @param statePath the state file, with symbolic links resolved.
  */
 export function createStateFileLock(statePath: string, context: LockContext): StateLock {

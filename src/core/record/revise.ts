@@ -93,7 +93,7 @@ export class Revision {
   }
 }
 
-/** Returns the document with only these outputs. It is the same document if no output differs. */
+/** Returns the document with only these outputs. Returns the given document itself if no output differs. */
 export function withOutputs(document: StateDocument, given: ReadonlyMap<string, OutputState>): StateDocument {
   const outputs = normalizedOutputs(given);
   const { outputs: previous, ...state } = document.state;

@@ -92,7 +92,7 @@ export class StateSession {
     return this.#revision.document.state;
   }
 
-  /** Addresses that Terraform tainted. hostform keeps the mark while the object stays the same. */
+  /** Addresses that Terraform tainted. hostform keeps this mark until another object replaces the tainted object. */
   get tainted(): readonly string[] {
     return taintedAddresses(this.#revision.document);
   }

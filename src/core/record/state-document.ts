@@ -101,7 +101,7 @@ export function decodeState(text: string, source: string): StateDocument {
   };
 }
 
-/** Encodes a document in the format of Terraform. The same document always gives the same bytes. */
+/** Encodes a document in the format of Terraform. Equal documents have equal bytes. */
 export function encodeState({ state, remainder }: StateDocument): string {
   const { fields } = remainder;
   const known: Record<keyof StateFileJson, unknown> = {
@@ -161,8 +161,8 @@ function byKey(a: InstanceJson, b: InstanceJson): number {
 }
 
 /**
- * Returns the entry of the same object. Another id at the same address is another object, and old marks do not apply to it. The
- * result of a pending create is the same object.
+ * Returns the entry of a resource's object in the file. An entry with another id belongs to another object, and its marks do not apply.
+ * The entry of a pending create belongs to the created object.
  */
 function originalOf(resource: ResourceState, remainder: Remainder): Original | undefined {
   const original = remainder.originals.get(resource.address);

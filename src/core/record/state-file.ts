@@ -125,7 +125,7 @@ export class StateFile implements StateText {
   }
 
   /**
-   * Writes the backup, and replaces the state by the same text. A state that cannot be replaced (immutable file, folder without
+   * Writes the backup, and replaces the state by its own text. A state that cannot be replaced (immutable file, folder without
    * write permission, full disk) fails here, before the first request. Throws as `write` does.
    */
   async rehearse(verify: Verify): Promise<void> {

@@ -126,7 +126,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     }
   }
 
-  /** @throws HostformError if the state at the server differs from the last read or write. */
+  /** Compares the state at the server with the last read or write of this process. @throws HostformError if they differ. */
   function refuseOther(there: string | undefined): void {
     if (seen === undefined || sameState(there, seen.text)) return;
     if (replaced !== undefined && sameState(there, replaced.text)) {

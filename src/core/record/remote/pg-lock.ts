@@ -108,7 +108,7 @@ export class PgStateLock implements StateLock {
   }
 
   /**
-   * Ends the database session with the lock. This needs the same role or `pg_signal_backend`.
+   * Ends the database session with the lock. This needs the role of that session, or `pg_signal_backend`.
    * @param id id of the only session to end. Default: any holder.
    */
   async takeOver(id?: string): Promise<Freed> {
@@ -166,7 +166,7 @@ export class PgStateLock implements StateLock {
   #held(database: Database): HeldLock {
     let released = false;
     return {
-      // Each write asks the server in the same statement whether this session still holds the lock.
+      // A check of the server is unnecessary here, because the statement of each write checks that this session holds the lock.
       verify: () => {
         if (released) refuseBroken(this.#name, "it was freed");
         if (database.lost !== undefined) refuseBroken(this.#name, database.lost);
@@ -268,7 +268,7 @@ function describeSession(holder: LockHolder, clock: Clock): string {
   return holder.pid === null ? describeTimes(holder, clock) : describeHolder(holder, clock);
 }
 
-/** Error codes when another program creates the same object simultaneously: unique violation, duplicate object. */
+/** Error codes of a part that another program created simultaneously: unique violation, duplicate object. */
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
 const TRIES = 5;
 

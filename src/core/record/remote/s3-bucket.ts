@@ -100,7 +100,7 @@ export function createBucket({ bucket, region, credentials, writeHeaders, ...opt
       version = there?.etag;
       return there?.text || undefined;
     };
-    /** @throws HostformError `state.lost_lock` for another version; `state.unwritable`, `state.backend`. */
+    /** Replaces the object. @throws HostformError `state.lost_lock` if its version changed; `state.unwritable`, `state.backend`. */
     const write = async (body: string) => {
       const message = putOf(key, body, version === undefined ? ABSENT : { "if-match": version });
       const answer = await wire.send(message);

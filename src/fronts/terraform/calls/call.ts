@@ -62,8 +62,8 @@ export interface Connection {
 export type Host = Pick<Connection, "env" | "folder" | "clock" | "log">;
 
 /**
- * One call: converts the bytes of a request message to those of a response. Failures for the user are diagnostics in the response; the
- * call throws only defects. `cancelled` is aborted when Terraform cancels the call.
+ * Converts the bytes of a request message to the bytes of a response. The response contains failures for the user as diagnostics. Throws
+ * only defects. `cancelled` is aborted when Terraform cancels the call.
  */
 type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSignal) => Promise<Uint8Array>;
 
@@ -82,7 +82,7 @@ export function newConnection(host: Host): Connection {
   };
 }
 
-/** @throws HostformError when the provider is not configured. */
+/** Returns the session. @throws HostformError if the provider is not configured. */
 export function requireSession(connection: Connection): ProviderSession {
   return connection.session ?? refuse(problem("internal/not_configured"));
 }

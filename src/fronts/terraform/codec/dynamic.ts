@@ -18,7 +18,7 @@ import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts"
 /**
  * Decodes a resource, a configuration or a state of Terraform: with every attribute of the schema (null without a value) and sets in a
  * canonical order. Every attribute of an unknown object is unknown.
- * @returns null without an object: a create has no prior state, and a destroy no planned one.
+ * @returns null without an object: a create has no prior state, and a destroy has no planned state.
  * @throws HostformError at the attribute: a number with too many digits, or a map with the key `__proto__`.
  */
 export function decodeDynamic(value: DynamicValue | undefined, attributes: Attributes): ValueObject | null {

@@ -53,7 +53,7 @@ export function sorted<T>(objects: Iterable<T>, idOf: (one: T) => Json | undefin
 
 const NUMERIC = new Intl.Collator("en-US", { numeric: true });
 
-/** Selects the attributes of a schema from a record; a missing one is null. Omits all other fields. */
+/** Selects the attributes of a schema from a record. A missing attribute is null. Omits all other fields. */
 export function shaped(attributes: Attributes, record: object): JsonObject {
   const values = record as Readonly<Record<string, Json | undefined>>;
   return Object.fromEntries(Object.keys(attributes).map((name) => [name, values[name] ?? null]));
@@ -150,7 +150,7 @@ export const fits = (wanted: Given, found: Given) => typeof wanted !== "string" 
 export const fitsDomain = (wanted: Given, found: Given) =>
   typeof wanted !== "string" || foldedDomain(found) === foldedDomain(wanted);
 
-/** Reports two attributes of which not exactly one is set. Accepts an unknown value, which may become null. */
+/** Reports two attributes if both or none of them are set. Accepts an unknown value, which may become null. */
 export function exactlyOne(config: ValueObject, names: readonly [string, string]): Diagnostic[] {
   if (names.some((name) => config[name] === UNKNOWN)) return [];
   const given = names.filter((name) => (config[name] ?? null) !== null);
@@ -172,7 +172,7 @@ export interface Sought<T> {
   readonly several: string;
 }
 
-/** Returns the only found object. @throws HostformError `terraform.lookup` if there is none, or several. */
+/** Returns the only found object. @throws HostformError `terraform.lookup` if no object or several objects were found. */
 export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none, several }: Sought<T>): T {
   const [only, another] = found;
   const place = { what, attribute: [attribute] };

@@ -61,7 +61,7 @@ function literalPart(text: string, open = false): string {
 /** Writes each sign as an expression: `${"$"}`. */
 const alone = (signs: string) => [...signs].map((sign) => `\${"${sign}"}`).join("");
 
-/** Writes the content of a template. Joins adjacent strings first, because the end of one affects the next. */
+/** Writes the content of a template. Joins adjacent strings first, because a sign at the end of a string affects the next string. */
 function templateText({ template }: TfTemplate): string {
   const parts: (string | TfCode)[] = [];
   for (const part of template) {

@@ -153,7 +153,7 @@ function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
 
 /**
  * Writes instances of one name as a block with `for_each`: `hosting_grant.acme["dev@acme.example"]` keeps its address. The block has
- * the attributes that all instances share from their parent block in YAML; a map by key has the others.
+ * the attributes that all instances share from their parent block in YAML. A map by key has all other attributes.
  */
 function forEach(
   kind: Kind,

@@ -8,7 +8,7 @@ import { type EnvVars, isObject, parsedJson } from "../../../core/model/index.ts
 export const hostMark = (baseUrl: string): string => markOf(["host", baseUrl]);
 
 interface TerraformPlace extends Place {
-  /** Marks of the same state in earlier versions. */
+  /** Marks that earlier versions of the provider gave this state. */
   readonly earlier: readonly string[];
 }
 

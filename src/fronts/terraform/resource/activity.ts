@@ -1,4 +1,4 @@
-/** Tracks Terraform's calls to one provider process, so that a call can stop its wait for a call that Terraform will not start. */
+/** Counts Terraform's calls to one provider process. By these counts, a waiting call detects that Terraform will start no further call. */
 import type { Clock } from "../../../core/model/index.ts";
 
 /** Pause in milliseconds. If Terraform starts no call during this pause, it waits for the running calls. */

@@ -235,8 +235,8 @@ export class Holdings {
   }
 
   /**
-   * Returns the other state that contains the object. If no run has used that state since this state received the object, this state is
-   * its successor, unless this run imports the object.
+   * Returns another state that contains the object. Ignores a state that no run has used since this state received the object, because the
+   * object has moved from there, unless this run imports the object.
    */
   async elsewhere(kind: Kind, attributes: JsonObject): Promise<Held | undefined> {
     const object = objectOf(kind, attributes);

@@ -86,7 +86,7 @@ export function waits({ noun }: Kind, { waiting = [], job }: Mark, isLive: boole
   return names === "" ? [] : [problem(isLive ? "apply.waiting/not_done" : "apply.waiting/applied", { noun, names })];
 }
 
-/** Returns the error about an id of another host: there, the same id is another object. */
+/** Returns the error about an id of another host, because the id means a different object at each host. */
 export const otherHost = (kind: Kind, prior: JsonObject, operation: "changed" | "refreshed" | "removed"): Diagnostic =>
   prior.id === null
     ? problem("state.stranger/create", { what: labelOf(kind, prior) })

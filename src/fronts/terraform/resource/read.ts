@@ -226,7 +226,7 @@ export async function otherHolders(kind: Kind, recorded: JsonObject, scope: Prov
   return [problem("state.shared", { what: named(kind, recorded), here, there, seen: seconds(held.lastSeen) })];
 }
 
-/** Compares natural key and creation time: at another URL of the API, the same id may be another object. */
+/** Returns true for equal natural keys and creation times. The id alone is no proof, because each URL of the API has its own ids. */
 function isSame(kind: Kind, recorded: JsonObject, reported: JsonObject): boolean {
   const [was, is] = [recorded.created_at ?? null, reported.created_at ?? null];
   return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(reported);

@@ -67,7 +67,7 @@ export async function refuseForeign(
     refuse(otherHost(kind, recorded, "refreshed"));
   }
   const { origin: was } = mark.account;
-  // An object is missing together with its parent: both are one piece of evidence.
+  // Ignore the parent as an anchor: its absence would also explain the absence of this object.
   const outer = kind.parent === undefined ? undefined : recorded[kind.parent];
   const anchors = mark.account.anchors.filter(({ id }) => id !== outer);
   const record = recordedAs(kind, recorded, mark);

@@ -108,7 +108,7 @@ export function createGrpcServer(options: ServerOptions): GrpcServer {
   };
 }
 
-/** Serves one connection until the last of its calls has ended. */
+/** Serves one connection until its last call has ended. */
 async function serve(session: ServerHttp2Session, options: ServerOptions): Promise<void> {
   const { log } = options;
   const peer = options.connect();
@@ -170,15 +170,15 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
 const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : error.name);
 
 /**
- * Handles one unary call: converts the bytes of a request message to those of a response.
+ * Handles one unary call. Converts the bytes of a request message to the bytes of a response.
  * @param cancelled aborted when the client cancels the call before its response.
  * @throws GrpcError.
  */
 type Handler = (request: Uint8Array, cancelled: AbortSignal) => Promise<Uint8Array>;
 
 /**
- * Runs one call on its stream. A cancelled call still finishes, so that a running order is recorded; the handler begins nothing new.
- * For the same reason, a deadline (`grpc-timeout`) is ignored.
+ * Runs one call on its stream. A cancelled call still finishes, so that a running order is recorded, but starts no new request. Ignores a
+ * deadline (`grpc-timeout`), because a running order must finish.
  *
  * @param handler undefined for an unknown method. The call is then rejected at once, because a streaming client never ends its request.
  * @returns undefined after a response, otherwise the error.
