@@ -346,7 +346,7 @@ export const samples: Samples = {
   "store.turn": [{ pid: 4113, project: "acme", since: SINCE, seconds: 20 }],
   "store.taken_over": [{ pid: 4113, project: "acme", since: SINCE }],
   "store.newer": [store],
-  "store.unsafe": [{ place: "/home/ci/.local/state/hostform", reason: "others may read or write it", mode: 700 }],
+  "store.unsafe": [{ ...store, reason: "others may read or write it", mode: 600 }],
   "store.damaged": [store],
   "account.foreign/address": [
     { of: "Provider default", origin: "https://api.staging.example", recorded: "https://api.host.example" },

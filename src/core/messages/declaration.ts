@@ -89,7 +89,7 @@ export const declaration = {
     ({ scale, name, of, id, text }: Words<"name" | "of" | "text" | "id"> & { scale: number }) => ({
       summary: `money_scale ${scale} contradicts the ${name} of ${of} ${id}: ${text} is not a whole number`,
       detail:
-        "With this scale, the API's amounts are whole numbers of the currency's smallest unit. With a wrong scale, max_spend has no effect.",
+        "With this scale, amounts are whole numbers of the smallest unit. With a wrong scale, max_spend has no effect.",
       remedies: [
         `If ${text} is an amount in whole units of the currency, such as dollars, set money_scale: 0. Then write max_spend in this unit.`,
       ],
