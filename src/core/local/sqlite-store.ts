@@ -349,10 +349,7 @@ export class SqliteStore implements AccountStore {
     }, patienceMs);
   }
 
-  /**
-   * Runs an action on the file. If the file becomes unusable, returns undefined, and creates need no create lock until the store closes.
-   * @throws HostformError `store.busy`, `store.newer` or `store.unsafe`.
-   */
+  /** Runs an action. If the file is unusable, creates need no create lock until the store closes. @throws HostformError `store.busy`, `store.newer`, `store.unsafe`. */
   async #unlessAlone<T>(action: () => T, patienceMs?: number): Promise<T | undefined> {
     if (this.#isAlone) return undefined;
     try {

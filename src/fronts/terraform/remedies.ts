@@ -79,7 +79,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "release": {
       const [first = "", ...more] = action.policies;
       const or = more.map((policy) => ` (or ${quotedLiteral(policy)})`).join("");
-      // Terraform does not tell the provider why it plans the removal: a removed block, or `terraform destroy`.
+      // Terraform does not send the reason for the removal: a removed block, or `terraform destroy`.
       return `To release the object, set ${assign("deletion_policy", first)}${or} in its block (restore a removed block), and apply. Then remove the block.`;
     }
     case "map_status":
