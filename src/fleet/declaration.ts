@@ -11,9 +11,9 @@ const MOST_BYTES = 4 * 1024 * 1024;
 
 const text = z.string("expected a text").trim().min(1, "expected a text");
 const count = z.int("expected a whole number").nonnegative("at least 0");
-/** A commit is named by its complete digest, so that nobody can move it. */
+/** Complete id of a commit. Unlike a branch or a tag, it always selects the same commit. */
 const commit = text.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/, "expected a complete commit id");
-/** The text is an argument of git, so it must not be an option or the name of a transport that runs programs. */
+/** URL of a repository. It is an argument of git, so it must be neither an option nor a transport that runs programs. */
 const repository = text.regex(
   /^(?:https:\/\/|ssh:\/\/|file:\/\/|\/|[\w.-]+@[\w.-]+:)[^\s]+$/,
   "expected an https or ssh URL",

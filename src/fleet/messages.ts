@@ -39,7 +39,7 @@ const messages = {
 
 export const problem = problemsOf(messages);
 
-/** @throws HostformError with one message. */
+/** Throws one message as a HostformError. */
 export function refuse<Name extends keyof typeof messages>(name: Name, given: Given<(typeof messages)[Name]>): never {
   throw new HostformError([problem(name, given)]);
 }

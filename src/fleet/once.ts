@@ -13,7 +13,7 @@ export interface FleetOptions {
   readonly signal?: AbortSignal;
   /** Names or patterns of projects. Default: all. */
   readonly projects?: readonly string[] | undefined;
-  /** Only these resources of each project, such as `client:acme`. A project without them is left out. */
+  /** Selected resources of each project, such as `client:acme`. A project without such a resource is omitted. */
   readonly targets?: readonly string[] | undefined;
   /** Called after each project. */
   onProject?(project: FleetProject): void;
@@ -134,7 +134,7 @@ function summaryOf(member: Member, { json, diagnostics, holds, hasChanges, appli
   };
 }
 
-/** Returns an error for each exceeded limit over all projects. A limit of money also refuses unknown prices. */
+/** Returns an error for each exceeded limit over all projects. A limit of money also rejects unknown prices. */
 function guardErrors({ guards }: Fleet, projects: readonly FleetProject[]) {
   const { orders, destroy, spend } = fleetTotals(projects);
   const found: Diagnostic[] = [];
@@ -160,7 +160,7 @@ export function wavesOf<T>(all: readonly T[], sizes: readonly number[] = []): T[
   return [...waves, all.slice(from)].filter(({ length }) => length > 0);
 }
 
-/** Runs a task for each chosen project, several at the same time. The error of one project is the result of that project. */
+/** Runs a task for each selected project, several at the same time. A failed project has a result with its errors. */
 async function eachProject(
   fleet: Fleet,
   options: FleetOptions,

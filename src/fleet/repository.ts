@@ -1,4 +1,4 @@
-// Checkouts of repositories: one folder for each URL and branch. Files that git does not know, such as a state, stay.
+// Checkouts of repositories: one folder for each URL and branch. A new checkout keeps files that git does not track, such as a state.
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { captureCommand, exists, privateFolder } from "../core/files/index.ts";

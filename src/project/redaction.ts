@@ -157,7 +157,7 @@ export type LeavingFormat = keyof typeof SHOWN | "terminal";
  */
 export function leaving(text: string, redaction: Redaction, format: LeavingFormat = "text", line = ""): string {
   const safe = escapeOutput(redaction.redact(text));
-  // The beginning contains no complete command, so only new text changes.
+  // The caller has already written the beginning of the line. It contains no complete command, so only the new text needs escapes.
   return format === "terminal" ? safe : breakCommands(line + safe, SHOWN[format]).slice(line.length);
 }
 

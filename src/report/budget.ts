@@ -2,23 +2,23 @@
 import { formatEstimate, plural } from "./numbers.ts";
 import { cut, widthOf } from "./text-style.ts";
 
-/** The window of §8, in seconds. */
+/** Window of the request limit (§8), in seconds. */
 const MINUTE = 60;
-/** Shorter waits are not reported, in ms. */
+/** Minimum duration of a reported wait, in milliseconds. */
 const SHORT_MS = 1_000;
 
-/** A waiting request. `busy`: status with which the host rejected it. */
+/** Wait of a request. `busy`: the host rejected the request with `status` because it is busy. */
 export type RequestWait = (BudgetWait | { readonly cause: "busy"; readonly status: number }) & {
-  /** In milliseconds. */
+  /** Duration of the wait, in milliseconds. */
   readonly ms: number;
-  /** `GET /services/7/grants` */
+  /** Method and path of the request: `GET /services/7/grants`. */
   readonly request: string;
 };
 
 /** A wait for the budget. */
 interface BudgetWait {
   readonly cause: "budget" | "pause" | "turn" | "spread";
-  /** Requests a minute. */
+  /** Limit of requests a minute. */
   readonly limit: number;
   /** Requests of the last minute: of this process, of other processes on this machine, and of other clients. */
   readonly own: number;
@@ -35,7 +35,7 @@ export interface Budget {
   readonly until: number;
   /** True if the host rejected a request and requested a pause. */
   readonly isPause: boolean;
-  /** The status of a busy host. */
+  /** Status with which a busy host rejected the request. */
   readonly busy?: number;
 }
 
@@ -64,8 +64,8 @@ export function isWaiting(budget: Budget | undefined, now: number): budget is Bu
 }
 
 /**
- * Estimates the seconds that requests wait: the rest of the current wait, then a minute for each full budget. 0 if they fit
- * into the rest of the budget.
+ * Estimates the seconds that requests wait: the rest of the current wait, then a minute for each full budget. 0 if the rest of the
+ * budget is sufficient.
  */
 export function secondsFor(requests: number, budget: Budget | undefined, now: number): number {
   if (budget === undefined || (requests <= budget.left && !isWaiting(budget, now))) return 0;
@@ -81,7 +81,7 @@ const pauseOf = ({ busy, isPause }: Budget) =>
 
 const hostIsBusy = (status: number) => `the host is busy (${status})`;
 
-/** `budget 0 of 60`, `next in 38 s`; during a pause `paused by the API`, `next in 38 s`. */
+/** Returns for example `budget 0 of 60`, `next in 38 s`; during a pause `paused by the API`, `next in 38 s`. */
 export function budgetParts(budget: Budget | undefined, now: number): { budget?: string; next?: string } {
   if (budget === undefined) return {};
   const waits = isWaiting(budget, now);
@@ -105,24 +105,24 @@ export function fitted(
   return lines.find((line) => widthOf(line) <= width) ?? cut(first, width);
 }
 
-/** `Reading 120 of 303, budget 0 of 60, next in 38 s, about 3 minutes left` */
+/** Returns for example `Reading 120 of 303, budget 0 of 60, next in 38 s, about 3 minutes left`. */
 export function readingLine({ done, open }: Reading, budget: Budget | undefined, now: number, width?: number): string {
   const seconds = secondsFor(open, budget, now);
   const left = seconds > 0 ? { left: `${formatEstimate(seconds)} left` } : {};
   return fitted({ first: `Reading ${done} of ${done + open}`, ...budgetParts(budget, now), ...left }, width);
 }
 
-/** `Waiting to send requests, budget 0 of 60, next in 38 s` */
+/** Returns for example `Waiting to send requests, budget 0 of 60, next in 38 s`. */
 export function waitLine(budget: Budget, now: number, width?: number): string {
   return fitted({ first: "Waiting to send requests", ...budgetParts(budget, now) }, width);
 }
 
-/** `Waiting for 4 s: CONNECT api.example:443 through the proxy proxy.example:3128`; undefined for a short wait. */
+/** Returns for example `Waiting for 4 s: CONNECT api.example:443 through the proxy proxy.example:3128`; undefined for a short wait. */
 export function connectingLine(step: string, ms: number, width = Number.POSITIVE_INFINITY): string | undefined {
   return ms < SHORT_MS ? undefined : cut(`Waiting for ${Math.floor(ms / 1000)} s: ${step}`, width);
 }
 
-/** `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`. Undefined for a short wait. */
+/** Returns for example `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`. Undefined for a short wait. */
 export function waitReasonLine(wait: RequestWait): string | undefined {
   const { ms, request } = wait;
   if (ms < SHORT_MS) return undefined;

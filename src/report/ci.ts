@@ -82,7 +82,7 @@ export function codeQualityOf(
   return diagnostics.map((diagnostic) => {
     const { code, summary, range = nowhere, attribute = [] } = diagnostic;
     const file = pathIn(places, range);
-    // Without the line: lines inserted above do not change the fingerprint.
+    // Omit the line, so that lines inserted above do not change the fingerprint.
     const same = JSON.stringify([code, file, summary, attribute]);
     const nth = seen.get(same) ?? 0;
     seen.set(same, nth + 1);

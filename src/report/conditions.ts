@@ -13,7 +13,7 @@ import { firstOf, plural } from "./numbers.ts";
 import { type ConditionJson, conditionJson } from "./plan-json.ts";
 import type { Paint, ReportStyle } from "./text-style.ts";
 
-/** Condition -> sentence for one resource, and for several. */
+/** Sentence of each condition, for one resource and for several resources. */
 const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]>> = {
   offline: ["1 site is offline but not declared as suspended", "sites are offline but not declared as suspended"],
   gone: ["1 declared object no longer exists", "declared objects no longer exist"],
@@ -32,7 +32,7 @@ const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]
 
 const addressesOf = (conditions: readonly Condition[]) => new Set(conditions.map(({ address }) => address)).size;
 
-/** `1 resource is not checked. 3 sites are offline but not declared as suspended.` Empty without conditions. */
+/** Returns for example `1 resource is not checked. 3 sites are offline but not declared as suspended.` Empty without conditions. */
 export function conditionText({ conditions = [], unread = [] }: Pick<Plan, "conditions" | "unread">): string {
   const isCounted = ({ condition, address }: Condition) => condition === "unread" && unread.includes(address);
   const byName = Map.groupBy(
@@ -51,13 +51,13 @@ export function conditionText({ conditions = [], unread = [] }: Pick<Plan, "cond
 
 /** Conditions for JSON. */
 export interface Attention {
-  /** An entry of `hostform.conditions` in a plan's JSON. */
+  /** Conditions in the form of `hostform.conditions` in a plan's JSON. */
   readonly conditions: readonly ConditionJson[];
-  /** Names of `--fail-on` that are true. */
+  /** Names of the met conditions of `--fail-on`. */
   readonly holds: readonly FailOn[];
 }
 
-/** @param result of the apply. Undefined before the apply. */
+/** Returns the conditions for JSON. @param result result of the apply. Undefined before the apply. */
 export const attentionOf = (plan: Plan, remedies: ReportStyle["remedies"], result?: ApplyResult): Attention => ({
   conditions: ((result ?? plan).conditions ?? []).map((one) => conditionJson(one, remedies)),
   holds: [...holding(plan, result)],

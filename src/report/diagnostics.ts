@@ -83,7 +83,7 @@ const isOfErrors = ({ same }: FoldedDiagnostics) => same.some(isError);
 export const diagnosticBlock = (folded: FoldedDiagnostics, style: MessageStyle): string =>
   `${diagnosticLines(folded, style, painter(style.color)).join("\n")}\n`;
 
-/** `This causes 53 errors [plan.exists]: hosting_service.a, hosting_service.b, hosting_service.c and 50 more.` */
+/** Returns for example `This causes 53 errors [plan.exists]: hosting_service.a, hosting_service.b, hosting_service.c and 50 more.` */
 export function causedTexts(caused: readonly Diagnostic[]): string[] {
   const groups = Map.groupBy(caused, ({ code, severity }) => JSON.stringify([code, severity]));
   return [...groups.values()].flatMap((all) => {

@@ -11,7 +11,10 @@ const MAX_PROSE = 120;
 /** A label with its text. */
 type Row = readonly [label: string, text: string];
 
-/** Formats the report of the doctor: a block for each account, the state, the problems. Ends with a newline. @param hints lines above the verdict. */
+/**
+ * Formats the report of `hostform doctor`: a block for each account, the state, and the problems. Ends with a newline.
+ * @param hints lines above the verdict.
+ */
 export function renderDoctor(report: DoctorReport, style: MessageStyle, hints: readonly string[] = []): string {
   const paint = painter(style.color);
   const width = style.width && Math.max(40, Math.min(MAX_PROSE, style.width));

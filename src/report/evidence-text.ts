@@ -46,7 +46,7 @@ type InvoiceEvidence = {
 /** Texts of the front: the next apply, and the command that settles a pending create. */
 export interface EvidenceWords {
   readonly apply: string;
-  /** @param answer id of the created object. Null if the request created nothing. */
+  /** Returns the command for a decision. @param answer id of the created object. Null if the request created no object. */
   readonly command: (address: string, answer: string | null) => string;
 }
 

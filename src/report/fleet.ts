@@ -21,7 +21,7 @@ export interface FleetProject {
   readonly spend: Readonly<Record<string, number | null>>;
   /** Domains that go offline. */
   readonly offline: readonly string[];
-  /** Names of `--fail-on` that hold. */
+  /** Names of the met conditions of `--fail-on`. */
   readonly holds: readonly string[];
   readonly errors: readonly DiagnosticJson[];
   /** Overview of the account, for `status` only. */
@@ -37,7 +37,7 @@ export interface FleetReport {
   readonly templates: string | null;
   readonly projects: readonly FleetProject[];
   readonly totals: Pick<FleetProject, "add" | "change" | "destroy" | "orders" | "spend">;
-  /** Errors of the whole fleet. Nothing was applied then. */
+  /** Errors of the whole fleet. They prevent the apply of all projects. */
   readonly errors: readonly DiagnosticJson[];
 }
 
@@ -99,7 +99,7 @@ function headlineOf({ projects, totals, command }: FleetReport): string {
 
 const errorLine = ({ code, summary, fix }: DiagnosticJson) => `${summary} [${code}]${fix ? ` Fix: ${fix}` : ""}`;
 
-/** The report as text: projects that need a person first. */
+/** Formats the report as text. Projects that need attention are first. */
 export function renderFleet(report: FleetReport): string {
   const width = Math.max(...report.projects.map(({ name }) => name.length), 0);
   const lines = rowsOf(report).flatMap(({ one, word, facts }) => [
@@ -118,7 +118,7 @@ const cellsOf = (report: FleetReport) =>
     [facts, ...one.errors.map(errorLine)].filter(Boolean).join("; "),
   ]);
 
-/** The report as Markdown, for a pull request comment. */
+/** Formats the report as Markdown, for a pull request comment. */
 export function renderFleetMarkdown(report: FleetReport): string {
   const rows = cellsOf(report).map((cells) => `| ${cells.map(sentenceMarkdown).join(" | ")} |`);
   const errors = report.errors.map((error) => `- ${sentenceMarkdown(errorLine(error))}`);
@@ -126,7 +126,7 @@ export function renderFleetMarkdown(report: FleetReport): string {
   return `${[...head, ...errors, "| project | result | changes |", "| --- | --- | --- |", ...rows].join("\n")}\n`;
 }
 
-/** The report as a page. */
+/** Formats the report as an HTML page. */
 export function renderFleetHtml(report: FleetReport): string {
   const projects = table(["Project", "Result", "Changes"], cellsOf(report));
   const errors = report.errors.length === 0 ? [] : [section("Errors", list(report.errors.map(errorLine)), "alarm")];

@@ -20,7 +20,7 @@ function sums(amounts: readonly Amount[], scale: (currency: string) => number | 
   return texts.length === 0 ? "none" : escapeLine(texts.join(", "));
 }
 
-/** Entries as text, oldest first, with the sum of their orders. */
+/** Formats entries as text, oldest first, with the sum of their orders. */
 export function renderHistory(entries: readonly HistoryEntry[], scale: MoneyScale): string {
   if (entries.length === 0) return "The history has no entries.\n";
   const lines = entries.flatMap(({ at, command, commit, details, orders, requests, errors }) => {
@@ -44,7 +44,7 @@ export function renderHistory(entries: readonly HistoryEntry[], scale: MoneyScal
   return `${[...lines, "", `${plural(orders.length, "order")}: ${total}`].map(escapeLine).join("\n")}\n`;
 }
 
-/** Sums below a listing of invoices. */
+/** Formats the sums below a listing of invoices. */
 export function invoiceSums(rows: readonly Listings["invoices"][], scale: number | undefined, width?: number): string {
   const of = (some: readonly Listings["invoices"][]) =>
     sums(

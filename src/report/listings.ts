@@ -38,7 +38,7 @@ export interface Noted {
 }
 
 type Scale = (currency: string) => number | undefined;
-/** Column: header, field or function of the cell, and layout. */
+/** A column: its header, the field or function of its cells, and its layout. */
 type FieldColumn<Row> = readonly [
   header: string,
   cell: (keyof Row & string) | ((row: Row) => Cell),
@@ -188,14 +188,14 @@ export interface Column<Row> {
   readonly spare?: boolean;
 }
 
-/** `empty`: sentence for a table without rows. */
+/** Options of a table. `empty`: sentence for a table without rows. */
 type TableOptions = TextStyle & { readonly empty: string };
 
-/** Columns between two columns. */
+/** Number of spaces between two columns. */
 const GAP = 2;
 /**
- * Upper bound of a column's minimum width; below it, the longest word is the minimum. A longer cell (a domain, an address) is never cut,
- * because users copy it. The rest of its row then moves below the cell.
+ * Maximum of a column's minimum width, which is otherwise its longest word. A longer cell (a domain, an address) is never cut, because
+ * users copy such values. The rest of its row then moves below the cell.
  */
 const MIN_WIDTH = 16;
 

@@ -40,7 +40,7 @@ export function orderTexts(money: OrderMoney, provider: string, moneyScale: Mone
   };
 }
 
-/** `Shared S for 12 months: 20.00 USD, discount 2.00 USD; billed now 18.00 USD, then 1.50 USD a month`. Not escaped. */
+/** Returns for example `Shared S for 12 months: 20.00 USD, discount 2.00 USD; billed now 18.00 USD, then 1.50 USD a month`. Not escaped. */
 export function orderSentence(money: OrderMoney, provider: string, moneyScale: MoneyScale | undefined): string {
   const { plan, cycle, price, discount, now, monthly, unknown } = orderTexts(money, provider, moneyScale);
   const what = [...(plan === "–" ? [] : [plan]), ...(cycle === "–" ? [] : [`for ${cycle}`])].join(" ");

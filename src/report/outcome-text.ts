@@ -32,7 +32,7 @@ const MAX_INTERRUPTED = 200;
  */
 export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportStyle): string {
   const paint = painter(options.color);
-  // Partly done changes, and skipped changes without an error of their cause, have their own lists.
+  // Omit interrupted changes, and skipped changes without an error as cause. Both have their own lists.
   const all = diagnosticsOf(result).filter(({ code }) => code !== "interrupted");
   const cause = causesIn(all);
   const diagnostics = all.filter((one) => cause(one).code !== "apply.skipped");
@@ -212,7 +212,7 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: ReportStyle): st
   return `${flowText([head, ...sums].join("\n"), options.width, 2)}\n\n${table.replace(/^(?=.)/gm, "  ")}`;
 }
 
-/** Totals to pay by currency and due date: `  To pay by 2026-12-05: 36.00 USD (2 invoices)` */
+/** Returns the totals to pay by currency and due date: `  To pay by 2026-12-05: 36.00 USD (2 invoices)`. */
 function invoiceSums(
   raised: readonly (Invoice & { readonly provider: string })[],
   { moneyScale }: ReportStyle,
@@ -244,7 +244,7 @@ function waitingTexts(result: ApplyResult): string[] {
   });
 }
 
-/** @param shown diagnostics that list their skipped changes. */
+/** Returns the skipped changes with their reasons. Omits a change whose diagnostic is in `shown`. */
 function skippedTexts(result: ApplyResult, shown: readonly Diagnostic[]): string[] {
   return result.outcomes.flatMap(({ address, result: was, diagnostics }) => {
     const [why] = diagnostics;
@@ -266,7 +266,7 @@ function lostTexts(plan: Plan, { outcomes }: ApplyResult): string[] {
   });
 }
 
-/** @param most maximum number of listed items. Further items are counted. */
+/** Returns a list under a header. @param most maximum number of listed items. Further items are counted. */
 function listBlock(header: string, items: readonly string[], paint: Paint, most: number): string {
   if (items.length === 0) return "";
   const lines = items.map((item) => `  ${escapeLine(item)}`);

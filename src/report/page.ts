@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
 import { escapeText } from "./escape.ts";
 
-/** A piece of a page, escaped by `html`. */
+/** A part of a page that `html` has escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** Above this many rows, tables and changes become plain lines, so that browsers open the page. */
+/** Maximum number of rows in a table. More rows become plain lines, so that browsers can open the page. */
 export const MOST_ROWS = 500;
 
 const STYLE = `

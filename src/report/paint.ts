@@ -6,7 +6,7 @@ import type { MoneyScale } from "./numbers.ts";
 /** Style of a text. The caller knows the stream. */
 export interface TextStyle {
   readonly color: boolean;
-  /** Columns of the terminal; absent when the output is not one, and then nothing is wrapped or cut. */
+  /** Number of columns of the terminal. Absent without a terminal: then no line is wrapped or cut. */
   readonly width?: number;
 }
 
@@ -21,7 +21,7 @@ export interface ReportStyle extends MessageStyle {
   readonly moneyScale?: MoneyScale;
 }
 
-/** Colours by meaning. Each takes text that is already escaped. */
+/** Functions that colour text by its meaning. The text must already be escaped. */
 export interface Paint {
   readonly bold: Stroke;
   readonly dim: Stroke;
@@ -37,7 +37,7 @@ export interface Paint {
 type Stroke = (text: string) => string;
 type Format = Parameters<typeof styleText>[0];
 
-/** The only source of colours. `validateStream: false`: the caller has already respected NO_COLOR. */
+/** Creates the only functions that colour text. `validateStream` is false, because the caller has already respected NO_COLOR. */
 export function paint(color: boolean): Paint {
   const stroke =
     (format: Format): Stroke =>
@@ -56,7 +56,7 @@ export function paint(color: boolean): Paint {
   };
 }
 
-/** The ANSI sequences of these colours. No other sequence reaches a terminal. */
+/** ANSI sequences of the colours in {@link Paint}. No other sequence reaches a terminal. */
 export const COLOURS: ReadonlySet<string> = new Set(
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what such a sequence begins with
   Object.values(paint(true)).flatMap((stroke: Stroke) => stroke("x").match(/\u001b\[[\d;]*m/g) ?? []),

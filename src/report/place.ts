@@ -1,9 +1,9 @@
-/** The first line of a plan: which account it is for, in words that people know it by. */
+/** Formats the first line of a plan, which names its accounts. */
 import type { Place, Plan } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { plural } from "./numbers.ts";
 
-/** `production · api.host.example · 58 services, www.acme.example and others`; undefined where no account was opened. */
+/** Returns for example `production · api.host.example · 58 services, www.acme.example and others`; undefined without an opened account. */
 export function placeText({ places = [] }: Pick<Plan, "places">): string | undefined {
   return places.length === 0 ? undefined : places.map(textOf).join("; ");
 }
@@ -15,7 +15,7 @@ function textOf({ name, host, services, domain }: Place): string {
   return [name, host, ...held].map(escapeLine).join(" · ");
 }
 
-/** Name of a plan in the heading of a page or a comment; empty where it has none. */
+/** Returns the name of a plan for the heading of a page or a comment. Empty without a name. */
 export function titleOf({ project, places = [] }: Pick<Plan, "project" | "places">): string {
   const place = placeText({ places }) ?? "";
   return places.length === 1 || project === "" ? place : [project, place].filter((part) => part !== "").join(": ");

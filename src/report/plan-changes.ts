@@ -187,7 +187,7 @@ function rowsOf(change: Change): Row[] {
     };
     if (!change.sensitive.includes(label)) return row;
     if (!sentOnly.includes(label)) return { ...row, instead: shownText(change.origins?.[label]) };
-    // Neither side contains the value. Two different strings give the row the mark of a change.
+    // Neither side contains the value. Two different strings mark the row as changed.
     const sides = { before: before === null ? null : "as it was", after: "as declared" };
     return { ...row, ...sides, instead: "(write-only attribute)" };
   });

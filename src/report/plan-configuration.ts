@@ -10,7 +10,7 @@ import {
   type VariableValue,
 } from "../core/model/index.ts";
 
-/** An expression in Terraform's JSON syntax: the text with its templates, and the names in it. Empty: hidden or unknown. */
+/** An expression in Terraform's JSON syntax: its text with templates, and the names in it. Empty for a hidden or unknown value. */
 interface ExpressionJson {
   readonly constant_value?: Json;
   readonly references?: readonly string[];
@@ -72,7 +72,7 @@ function expressionOf(attribute: string, all: readonly Change[]): ExpressionJson
   if (all.some(({ sensitive }) => sensitive.includes(attribute))) return {};
   const [first, ...others] = all.map(({ config }) => config?.[attribute] ?? null);
   if (first === undefined || isUnknown(first)) return {};
-  // Instances of YAML are declared one by one.
+  // Each instance of YAML has its own declaration, so their values may differ.
   if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) return { references: ["each.value"] };
   const references = [...new Set(referencesIn(first))];
   return { constant_value: first, ...(references.length > 0 && { references }) };

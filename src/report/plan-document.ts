@@ -245,7 +245,7 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, r
     outputLines(plan, signs),
     waitingLines(plan, signs),
     unlistedLines(plan),
-    // Last, because drift may be long and the end is cut first.
+    // Drift is last, because it may be long, and a long document is cut at its end.
     driftLines(plan, signs),
   ];
   const facts = [changes.length > 0 ? summaryAlone(plan) : "", requestLine(plan)].filter((line) => line !== "");

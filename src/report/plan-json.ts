@@ -278,7 +278,7 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly effects: readonly Omit<Effect, "parts">[];
   /** Amounts billed now and per month, by currency. */
   readonly totals: readonly MoneyTotal[];
-  /** Figures of the page and of the text. */
+  /** Figures, as in the HTML page and in the text. */
   readonly figures: Figures;
   /** Unread objects, planned from the state. */
   readonly not_read?: readonly NotRead[];

@@ -264,7 +264,7 @@ export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "un
   return verbs.flatMap((verb) => (counts[verb] > 0 ? [[counts[verb], verb]] : []));
 }
 
-/** Sorts suspensions first. */
+/** Returns the changes with suspensions first. */
 export const offlineFirst = (changes: readonly Change[]): Change[] =>
   changes.toSorted((a, b) => Number(effectOf(b) === "suspend") - Number(effectOf(a) === "suspend"));
 

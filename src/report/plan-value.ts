@@ -28,7 +28,7 @@ const IDENTIFYING: readonly string[] = ["id", "name", "domain", "email", "url"];
 /** Number of unchanged neighbours printed around a change. */
 const ELEMENT_CONTEXT = 1;
 const LINE_CONTEXT = 3;
-/** Above this many edits, the whole old and new values are printed. */
+/** Maximum number of edits in a diff. With more edits, both whole values are printed. */
 const MAX_EDITS = 2000;
 
 /**

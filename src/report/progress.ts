@@ -82,8 +82,8 @@ export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | und
 }
 
 /**
- * Terraform's words for the progress of an action: at its start, and before "complete after" and "errored after". hostform's own actions
- * have similar words.
+ * Words for the progress of an action, as in Terraform. `start`: at its start. `noun`: before "complete after" and "errored after".
+ * hostform's own actions have similar words.
  */
 const WORDS: Readonly<Record<ProgressVerb, { readonly start: string; readonly noun: string }>> = {
   order: { start: "Ordering", noun: "Order" },
@@ -102,14 +102,14 @@ const WORDS: Readonly<Record<ProgressVerb, { readonly start: string; readonly no
 
 /** State of a running apply, for the status area of a terminal. */
 export interface Status {
-  /** Milliseconds since the epoch. */
+  /** Start of the apply, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** The plan's estimate of the whole apply, in seconds. */
   readonly estimate: number;
   readonly total: number;
   readonly done: number;
   readonly failed: number;
-  /** Requests of each unfinished change, for the estimate of the remaining time. */
+  /** Number of requests of each unfinished change, by address, for the estimate of the remaining time. */
   readonly outstanding: ReadonlyMap<string, number>;
   readonly requests: number;
   readonly running: ReadonlyMap<string, { readonly action: ProgressVerb; readonly since: number }>;

@@ -58,10 +58,10 @@ export function wrap(text: string, width: number | undefined): string[] {
   return text.split("\n").flatMap((line) => (/^\s/.test(line) ? [line] : flow(line, width)));
 }
 
-/** Words of a line. A short quotation, a command with a quoted space, and an amount with its currency count as one word. */
+/** Matches the words of a line. A short quotation, a command with a quoted space, and an amount with its currency are one word. */
 const WORD =
   /(?:(?<![^\s(])`[^`']{0,100}'[^`']{0,60} [^`]{1,100}`|"(?:[^"\\]|\\.){0,60}"|\d[\d.,]* (?=[A-Z]{3}\b)|[^ ])+/g;
-/** White space, and the `#` of a remark, at the beginning of a line. */
+/** Matches white space and the `#` of a remark at the beginning of a line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it
 const MARGIN = /^(\s*)((?:\u001b\[[\d;]*m)*# )?/;
 

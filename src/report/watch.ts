@@ -51,7 +51,7 @@ export function watchNotes(plan: Plan): ReadonlyMap<string, WatchNote> {
   return notes;
 }
 
-/** `  ~ hosting_service.acme will be updated in-place: suspended is true, declared: false` */
+/** Returns for example `  ~ hosting_service.acme will be updated in-place: suspended is true, declared: false`. */
 function changeNote(change: Change): string {
   const plain = painter(false);
   const why = change.reasons.map(reasonText).join("; ");
@@ -76,7 +76,7 @@ function driftNote(drift: Drift, change: Change | undefined): string {
 
 const short = (value: Json = null) => shorten(jsonText(value), MAX_VALUE);
 
-/** Result of a check, in one sentence. */
+/** Returns the result of a check in one sentence. */
 export function foundText(plan: Plan, remedies: RemedyText): string {
   const errors = countErrors(plan.diagnostics);
   const changes = plan.changes.filter((change) => !isNoOp(change));
@@ -118,7 +118,7 @@ interface WatchLine {
 /** Formats a time in UTC, sortable as text. */
 export const stampOf = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
-/** `2026-11-22T09:15:00Z 5 resources as declared. Next check in 5 min.` */
+/** Returns for example `2026-11-22T09:15:00Z 5 resources as declared. Next check in 5 min.` */
 export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color }: Pick<TextStyle, "color">): string {
   const stamp = painter(color).dim(stampOf(at));
   const names = [...new Set(events)];
@@ -155,7 +155,7 @@ export type WatchMessage =
   | Message<"watch_refused", { reason: string; count: number }>
   /** Events named objects outside the state. */
   | Message<"watch_stranger", { events: readonly string[] }>
-  /** Warns that corrections do not last. */
+  /** Corrections do not last, because another program changes the objects again. */
   | Message<"watch_contended", { addresses: readonly string[]; times: number; held_seconds: number }>
   /** The declaration has changed. hostform reads it again until it no longer changes. */
   | Message<"watch_settling">
@@ -163,7 +163,7 @@ export type WatchMessage =
   | Message<"watch_clock", { step_seconds: number }>
   /** SIGHUP: hostform reads the declaration again and checks everything. */
   | Message<"watch_reload">
-  /** The host has not responded for these seconds, or responds again after them. */
+  /** The host has not responded for `seconds`. `over`: the host responds again. */
   | Message<"watch_unreachable", { seconds: number; over: boolean }>
   /** `watch` ends. */
   | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" | "unauthenticated" }>;

@@ -137,11 +137,11 @@ export const samples: Samples = {
   })),
   "plan.restricted/order": [{ ...resource, said: "Service 1001 is outside the restriction", severity: "error" }],
   "plan.restricted": [{ ...resource, id: "1001", said: "Service 1001 is outside this token's restriction" }],
-  "plan.immutable/once": [{ ...difference, address: "hosting_domain.acme", noun: "domain", id: "4711" }],
   "plan.immutable": [
     { ...difference, isPaid: true },
     { ...difference, isPaid: false, isSecret: true },
   ],
+  "plan.immutable/once": [{ ...difference, address: "hosting_domain.acme", noun: "domain", id: "4711" }],
   "plan.immutable/account": [
     { ...difference, isKept: true },
     { ...difference, isKept: false, isSecret: true },
@@ -353,7 +353,7 @@ export const samples: Samples = {
   "store.unreachable/pooler": [database],
   "store.waiting/database": [{ ...database, reason: "ECONNREFUSED" }],
   "store.restored": [database],
-  "store.unsafe": [{ ...store, mode: 700 }],
+  "store.unsafe": [{ ...store, reason: "others may read or write it", mode: 600 }],
   "store.damaged": [store],
   "account.foreign/address": [
     { of: "Provider default", origin: "https://api.staging.example", recorded: "https://api.host.example" },
@@ -549,7 +549,7 @@ export const samples: Samples = {
   "api.validation": [true, false].map((changes) => ({ request, changes })),
   "api.conflict": [{ request, status: 423 }],
   "api.conflict/key": [{}],
-  "api.rejected": [{ request, status: 418 }],
+  "api.rejected": [{ request, status: 400 }],
   "api.rejected/key": [{ status: 422 }],
   "api.rate_limited": [{}],
   "api.rate_limited/pause": [pause, { ...pause, isRepeated: true, again: "2026-11-21 10:02 UTC" }],

@@ -27,8 +27,8 @@ function refuse(said: Diagnostic): never {
 }
 
 /**
- * Returns the URL's part of an account's identity: scheme, host, port and path prefix. A loopback address means this machine,
- * whatever its port is: a sandbox or a tunnel has another port at each start.
+ * Returns the part of a URL that identifies an account: scheme, host, port and path prefix. For a loopback address, omits the port,
+ * because a sandbox or a tunnel has another port at each start.
  */
 export function accountOrigin(baseUrl: string): string {
   const url = normalizeBaseUrl(baseUrl, true);
@@ -40,7 +40,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Purpose of a URL, and its place in the declaration. */
 interface AddressUse extends Pick<Diagnostic, "range" | "attribute"> {
-  /** "provider beta", "the backend". */
+  /** User of the URL, for messages: "provider beta", "the backend". */
   readonly of: string;
 }
 
@@ -65,7 +65,7 @@ function allowedOrigins(env: Variables): readonly string[] | undefined {
   return origins;
 }
 
-/** `https://api.example.com`, `postgres://db.example:5432`: the scheme, the host, and a port other than the default. */
+/** Returns for example `https://api.example.com`, `postgres://db.example:5432`: the scheme, the host, and a port other than the default. */
 function originOf(text: string): string | undefined {
   const url = URL.parse(text.trim());
   return url === null || url.host === "" ? undefined : `${url.protocol}//${url.host.toLowerCase()}`;
@@ -94,7 +94,7 @@ export function webAddress(text: string): string {
   throw new FailedAttempt("panelSso", { ...problem("api.malformed/sign_on"), reached: "answered" });
 }
 
-/** Compares two URLs: servers add or remove the slash at the end, and write names in lower case. */
+/** Returns true for two URLs that differ only in the slash at the end or in the case of the host name. */
 export function sameAddress(one: string, other: string | null): boolean {
   if (other === null) return false;
   const plain = (text: string) => URL.parse(text)?.href.replace(/\/$/, "") ?? text;

@@ -20,7 +20,7 @@ export interface ServiceOrder {
 }
 
 export interface DomainOrder {
-  /** null if the response has no id. */
+  /** Id of the order. Null if the response has no id. */
   readonly id: string | null;
   readonly status: string | null;
   readonly invoice: InvoiceRecord | null;
@@ -35,7 +35,7 @@ export interface Registration extends Omit<WebhookRecord, "id"> {
   readonly names?: string;
 }
 
-/** Responses to mutations that contain more than a record. `secret` and `password` may be null. */
+/** Responses to mutations that contain more than a record. `secret` and `password` are null if the response lacks them. */
 interface SpecialAnswers {
   readonly createService: ServiceOrder;
   readonly resetPassword: {
@@ -173,13 +173,13 @@ const GENERATED_PASSWORD = {
   masked: MASKED,
 } as const;
 
-/** The end of a sentence with a password. The sentence has no full stop at the end: it might be a part of the password. */
+/** Matches a password at the end of a sentence. A full stop at the end of the sentence might be a part of the password. */
 const GIVEN =
   /\b(?:password|passwd|pwd)(?:(?:\s+(?:is|was|now|has|been|set|reset|changed|to))+\s*:?|\s*[:=])\s*(?:"(\S+)"|'(\S+)'|`(\S+)`|(\S*[^\s.,;!"'`]))$/i;
-/** Lower case, upper case, digits, symbols. Ids, dates and names contain fewer classes. */
+/** Classes of characters in a password: lower case, upper case, digits, symbols. Ids, dates and names contain fewer classes. */
 const CLASSES = [/[a-z]/, /[A-Z]/, /[0-9]/, /[^\w\s.:/+-]/];
 const ADDRESS = /^\d{4}-\d\d-\d\d|:\/\/|^[^@\s]+@[^@\s]+\.[a-z]+$/i;
-/** A sentence of one word: "Success!". */
+/** Matches a sentence of one word: "Success!". */
 const EXCLAMATION = /^[A-Z][a-z]+\W$/;
 
 /** Maximum length of a searched string: the patterns take quadratic time. */
@@ -194,18 +194,18 @@ function passwordIn(text: string): string | undefined {
   return /^\S{6,}$/.test(word) && isMixed && !ADDRESS.test(word) && !EXCLAMATION.test(word) ? word : undefined;
 }
 
-/** Prefixes of names with another meaning: `old_secret`, `has_password`. */
+/** Matches names of fields without the new secret, by their prefix: `old_secret`, `has_password`. */
 const OTHER = /^(?:old|previous|former|current|has|is|masked|hashed|encrypted)/;
-/** A name of a plain secret. */
+/** Matches names of a secret in plain text. */
 const PLAIN = /plain/;
-/** A name of a public value, whatever its form is. */
+/** Matches names of public values. Such a value is no secret, even if it looks like a secret. */
 const PUBLIC =
   /(?:id|uuid|at|date|time|until|status|state|type|object|name|user|login|host|ip|address|email|url|link|href|version|job|task|reference|number|plan|domain|fingerprint|hash|digest)$/;
-/** A name of another secret, used only without a better name. */
+/** Matches names of other secrets. Such a field is used only if no better name exists. */
 const UNLIKELY = /^(?:client|api|app|access|oauth|user)/;
 const NEVER = /(?!)/;
 const ANY = /(?:)/;
-/** The name of the string in an object with the name of a secret. */
+/** Matches the name of the secret's text inside an object: `secret: { value: … }`. */
 const WITHIN = /^(?:value|text|plain|plaintext|key)$/;
 const DEEPEST = 8;
 
@@ -260,7 +260,7 @@ function candidates(json: unknown, { like, masked }: SecretNames): { name: strin
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "");
 
-/** Returns the string, or the string of an object in its place. */
+/** Returns a string, or the text inside an object. */
 function textOf(value: unknown): string | undefined {
   const inner = isObject(value) ? Object.entries(value).find(([name]) => WITHIN.test(plain(name)))?.[1] : value;
   return typeof inner === "string" && inner !== "" ? inner : undefined;

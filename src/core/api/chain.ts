@@ -30,7 +30,7 @@ import { VERSION } from "./version.ts";
 /**
  * Builds the handlers of every request, from the outside in. Only this function knows the order.
  *
- * 0. knowAbilities  rejects requests that need an ability of which an earlier 403 said that the token lacks it.
+ * 0. knowAbilities  rejects requests that need an ability which the token lacks, by an earlier 403.
  * 1. retry          decides on typed failures, so it encloses the handlers that create them. Each attempt passes all handlers below.
  * 2. parseResponse  status -> typed failure, body -> JSON: a cut or unreadable body is a failure that 1 may repeat.
  * 3. limit          waits for the rate limit, and reads 429 and the rate headers before they become failures.
@@ -65,7 +65,7 @@ export interface ClientOptions {
   readonly clock?: Clock | undefined;
   /** Source of jitter: numbers from 0 up to 1. */
   readonly random?: (() => number) | undefined;
-  /** The connections; the caller closes them. Default: the client's own pool, through the proxies of `env`. */
+  /** Connections, which the caller closes. Default: the client's own pool, through the proxies of `env`. */
   readonly dispatcher?: HttpDispatcher | undefined;
   /** Source of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -88,15 +88,15 @@ export interface ClientOptions {
   /** Accept plain http to addresses other than loopback. */
   readonly insecureHttp?: boolean | undefined;
   readonly userAgent?: string | undefined;
-  /** A sentence about the account, for errors of its host or token. */
+  /** Sentence about the account, for errors of its host or token. */
   readonly account?: string | undefined;
-  /** Aborted: no further request is sent, as with the `stop` of each call. Responses to sent requests are awaited for 30 s at most. */
+  /** After its abort, the client sends no request, as with the `stop` of each call. It awaits responses to sent requests for at most 30 s. */
   readonly stop?: AbortSignal | undefined;
-  /** Aborted: no response is awaited, as with the `signal` of each call. */
+  /** After its abort, the client awaits no response, as with the `signal` of each call. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called when a request waits for the rate limit or for a pause of the server, with the time in ms and the known reason. Not called
-   * for requests behind it in the queue.
+   * Called when a request waits for the rate limit or for a pause of the server, with the time in ms and the known reason. Only the first
+   * request of the queue causes a call.
    */
   readonly onWait?: ((ms: number, wait?: Wait) => void) | undefined;
   /**
@@ -110,7 +110,7 @@ export interface ClientOptions {
   readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
 
-/** Time limit of a connection, shorter than that of a request: after it, the request certainly was not sent. */
+/** Time limit for opening a connection, in ms. Shorter than the limit of a request: a request that fails here was not sent. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
@@ -186,9 +186,9 @@ export interface RequestEvent {
   readonly path: string;
   /** Number of the attempt within its call, from 1. */
   readonly attempt: number;
-  /** The status. Absent: no response arrived, see `error`. */
+  /** Status of the response. Absent without a response; then `error` is set. */
   readonly status?: number;
-  /** A code such as `api.timeout`. */
+  /** Code of the failure, such as `api.timeout`. */
   readonly error?: string;
   /** Duration without the wait for the rate limit, in ms. */
   readonly ms: number;
@@ -198,7 +198,7 @@ export interface RequestEvent {
   readonly left: number;
 }
 
-/** Reports each attempt to the owner of the client, once it is over, with what its answer says of the host (§9.3). */
+/** Reports each finished attempt to the owner of the client. Learns the host's time, and warns about an announced end of the API (§9.3). */
 function observe(
   { clock, hostClock, onRequest, onWarning }: Pick<ChainOptions, "clock" | "hostClock" | "onRequest" | "onWarning">,
   next: ChainHandler<ApiReply>,
@@ -255,8 +255,8 @@ function authorize(
 const MOST_MS = 366 * 86_400_000;
 
 /**
- * The time at the host, by the `Date` header of its latest response. Times in records are the host's and are compared with times of
- * the host: this machine's clock may be hours off. Without a usable header, the local time.
+ * Time at the host, by the `Date` header of its latest response. Without a usable header, the local time. Times in records must be
+ * compared with the host's time, because this machine's clock may be hours off.
  */
 class HostClock {
   readonly #clock: Clock;
@@ -271,12 +271,12 @@ class HostClock {
     this.#known = { host: at.wall, at };
   }
 
-  /** Milliseconds since the epoch. */
+  /** Returns the time at the host, in milliseconds since the epoch. */
   now(): number {
     return this.#known.host + this.#passedSince(this.#known.at);
   }
 
-  /** Only the monotonic clock shows the time if the wall clock was set back, and only the wall clock if the machine slept. */
+  /** Returns the passed time by the faster clock: the wall clock may have been set back, and the monotonic clock may stop during sleep. */
   #passedSince({ wall, mono }: ClockTimes): number {
     return Math.max(this.#clock.now() - wall, Math.floor(this.#clock.monotonic() - mono));
   }
@@ -297,7 +297,10 @@ class HostClock {
   }
 }
 
-/** `Deprecation` is `@` with epoch seconds; in drafts of RFC 9745 it was `true` or an HTTP date. `Sunset` is an HTTP date. */
+/**
+ * Returns the warning about an announced end of the API. `Deprecation` is `@` with epoch seconds, or in drafts of RFC 9745 `true` or an
+ * HTTP date. `Sunset` is an HTTP date.
+ */
 function noticeIn(headers: ApiReply["headers"], endpoint: EndpointName): Diagnostic | undefined {
   const { deprecation = "", sunset = "", link = "" } = headers;
   const seconds = /^@(\d{1,12})$/.exec(deprecation.trim())?.[1];
@@ -326,10 +329,10 @@ function announcementIn(link: string): string | undefined {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url.href : undefined;
 }
 
-/** Validity of a known refusal, in milliseconds: later, the token may have received the ability. */
+/** Validity of a 403, in milliseconds. Later, the token may have received the ability. */
 const KNOWN_MS = 60_000;
 
-/** Words of a 403 about a missing ability, and words about one service only. */
+/** Matches the words of a 403 about a missing ability. `ABOUT_SERVICE`: matches the words of a 403 about one service. */
 const ABOUT_ABILITY = /abilit|permission|scope/i;
 const ABOUT_SERVICE = /restrict|outside/i;
 

@@ -55,14 +55,14 @@ export function refusal(
 
 /** Author and message of an error response. */
 interface RefusalBody {
-  /** The body may be the API's: empty, or JSON ("all bodies are JSON", §1). A page or a line of text is from a proxy or router. */
+  /** True if the API may have written the body: it is empty, or JSON ("all bodies are JSON", §1). Proxies and routers write other text. */
   readonly mayBeOwn: boolean;
-  /** The body is the API's: an object with a string in `message` (§7). */
+  /** True if the API certainly wrote the body: an object with a string in `message` (§7). */
   readonly isOwn: boolean;
   readonly isPage: boolean;
   readonly json: unknown;
   readonly message?: string | undefined;
-  /** Sentence about a body without a message. */
+  /** Description of a body without a message. */
   readonly form: string;
 }
 
@@ -97,10 +97,10 @@ function precludes({ status, cut }: ApiReply, { isOwn, json }: RefusalBody): boo
 
 /** Statuses of an object that does not exist. */
 const GONE: readonly number[] = [404, 410];
-/** Statuses from which a reader concludes that an object or a page is missing. */
+/** Statuses that seem to prove that an object or a page is missing. */
 const MISSING: readonly number[] = [...GONE, 400, 416, 422];
 
-/** Returns true for requests that create an object: only they do harm if they are carried out twice. */
+/** Returns true for requests that create an object. Only these requests do harm if the API carries them out twice. */
 const isCreate = (endpoint: EndpointName) => endpoint.startsWith("create") || endpoint === "registerDomain";
 
 /**
@@ -113,12 +113,12 @@ function isOwnLimit({ headers, cut }: ApiReply, { isOwn, isPage }: RefusalBody):
   return cut === undefined && (isOwn || (counted && !isPage));
 }
 
-/** Words of a 409 that concerns another request, and not the object. */
+/** Matches the words of a 409 about another request, and not about the object. */
 const OTHER_UNDER_WAY = /\b(?:lock|busy|in progress|another|concurrent|try again|retry)/i;
 
 /**
- * Returns true if the API itself, in the form of §7, rejects a change because it is busy with another change: 423, 503, or a 409
- * that asks for a later attempt. The change may still have been carried out.
+ * Returns true if the API itself (a body in the form of §7) rejects a change because it is busy with another change: 423, 503, or a 409
+ * that asks for a later attempt. The API may still have carried out the change.
  */
 function isBusy(endpoint: EndpointName, { status, cut, headers }: ApiReply, { isOwn, message }: RefusalBody): boolean {
   if (!isOwn || cut !== undefined || endpoints[endpoint].repeat === "safe") return false;
@@ -126,11 +126,11 @@ function isBusy(endpoint: EndpointName, { status, cut, headers }: ApiReply, { is
   return status === 423 || status === 503 || (status === 409 && isLater);
 }
 
-/** Words about a key that the host knows from a request with another body. §7 has the 409 for a request in progress. */
+/** Matches the words about an Idempotency-Key of a request with another body. In §7, a 409 only means a request in progress. */
 const OTHER_REQUEST =
   /(?:different|other|another|not the same|only\b.{0,80}\bsame) (?:\w+ )?(?:body|payload|param\w*|content|arguments|input)|mismatch|(?:not|n't) match|differ(?:s|ed|ent from)\b/i;
 
-/** Words of a 403 that concerns the token or its owner. */
+/** Matches the words of a 403 about the token or its owner. */
 const ABOUT_ABILITIES =
   /abilit|permi|scope|token|privilege|right|role|owner|account|forbid|unauthori[sz]|not allowed|denied|may not|restrict/i;
 
@@ -139,9 +139,9 @@ export const isOfTrack = (said: string): boolean => /manage[\s_-]?track|partner|
 
 interface Classification {
   readonly said: Diagnostic;
-  /** The summary names the endpoint. */
+  /** True if the summary names the endpoint. */
   readonly isInSummary?: boolean;
-  /** Default: `answered`; for a create only if the response {@link precludes} it. */
+  /** Default: `answered`. For a create, only if the response {@link precludes} that the API carried it out; otherwise `maybe`. */
   readonly reached?: Reached;
   readonly transient?: boolean;
 }
@@ -177,7 +177,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   if (status === 407) return { said: problem("api.unreachable/proxy"), reached: "no" };
   if (status === 408) return again(problem("api.timeout/host"));
   if (repeat === "keyed" && (status === 409 || status === 422)) {
-    // This request was not carried out. A rejected key does not describe the earlier request with that key.
+    // The API did not carry out this request. The result of the earlier request with the same key stays unknown.
     if (body.isOwn && /idempoten/i.test(reply.text) && OTHER_REQUEST.test(reply.text))
       return { said: problem("api.rejected/key", { status }), reached: "answered" };
     if (status === 409) return again(problem("api.conflict/key"));

@@ -57,7 +57,7 @@ export class HostingClient {
       options.onRequest?.(event);
     };
     this.#options = { ...resolveOptions(options), onRequest };
-    // The clock detects a stopped process from here on.
+    // From now on, the clock detects a stop of the process.
     this.#options.clock.wokeAt?.();
     this.#chain = buildChain(this.#options);
     this.raw = rawReader(this.#options);
@@ -79,7 +79,7 @@ export class HostingClient {
     return { ...(await this.#options.limiter.outlook()), latencyMs };
   }
 
-  /** Returns the time at the host, in milliseconds since the epoch, by the `Date` of its responses; before the first, the local time. */
+  /** Returns the time at the host by the `Date` of its responses, in milliseconds since the epoch. Before a response: the local time. */
   hostNow(): number {
     return this.#options.hostClock.now();
   }
@@ -144,7 +144,7 @@ export class HostingClient {
     get: (id: string, options?: CallOptions) => this.#get("getService", id, options),
     /** Orders a service. The host issues an invoice at once. The same key with the same body never orders twice. */
     create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
-      // An untyped caller may omit the options: then the error names the missing key.
+      // An untyped caller may omit the options. The error then names the missing key.
       this.request({ endpoint: "createService", body, idempotencyKey: options?.idempotencyKey }, options),
     /** Queues a suspension. The status of the service changes when it is complete. */
     suspend: (id: string, options?: CallOptions) =>

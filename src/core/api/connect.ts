@@ -23,16 +23,16 @@ import { type HttpProxy, type Peer, portOf, type Route, routeTo, type Variables 
 
 interface ConnectorOptions {
   readonly route: Route;
-  /** The proxy forwards plain http requests without a tunnel. */
+  /** True if the proxy forwards plain http requests without a tunnel. */
   readonly forwards: boolean;
   readonly timeoutMs: number;
-  /** Aborted: no caller waits for a connection. */
+  /** Aborted when no caller waits for a connection any more. */
   readonly closed: AbortSignal;
   /** Called with each step that begins, and with undefined when a connection is open or has failed. */
   readonly onStep?: ((step: string | undefined) => void) | undefined;
 }
 
-/** Number of concurrent requests: the changes of an apply, and the pages of a list that are read ahead. */
+/** Maximum number of connections: for the concurrent changes of an apply, and for the prefetched pages of a list. */
 const CONNECTIONS = 10;
 
 /** Creates the connection pool of a base URL, through its proxy if it has one. @throws HostformError `provider.proxy`. */
@@ -133,7 +133,7 @@ class Attempt {
     const { proxy, ...direct } = route;
     const target: Peer = { ...api, ...direct, ...(proxy !== undefined && { via: proxy }) };
     const giveUp = (reason: string) => this.#socket?.destroy(stepFailure(this.#step, reason, { remedy: this.#remedy }));
-    // The system's clock: no request was sent, so a test's clock must not decide.
+    // Use the system's clock and not the injected clock, because no request was sent.
     const timer = setTimeout(giveUp, timeoutMs, noResponseIn(timeoutMs / 1000));
     const onClosed = () => giveUp(abandoned());
     closed.addEventListener("abort", onClosed);
@@ -204,7 +204,7 @@ class Attempt {
       host: peer.host,
       servername,
       ALPNProtocols: ["http/1.1"],
-      // Stated, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
+      // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
       rejectUnauthorized: true,
     });
     let certificate: Partial<PeerCertificate> = {};

@@ -13,7 +13,7 @@ export interface ApiRecord {
 
 /** Rules that recognise and read one kind of record (§2) in a response. */
 export interface Decoder<T extends ApiRecord> {
-  /** "a service": for messages. */
+  /** Name of the record with its article, for messages: "a service". */
   readonly noun: string;
   /** Names of a property with one such record. */
   readonly one: readonly string[];
@@ -31,7 +31,7 @@ export interface Decoder<T extends ApiRecord> {
 
 /** Rule that recognises a field by the form of its name and value. */
 export interface Likely {
-  /** A part of the name or path. */
+  /** Matches a part of the name or path. */
   readonly name: RegExp;
   readonly value: RegExp;
 }
@@ -128,7 +128,7 @@ const LONGEST = 2_048;
 
 /** Matches whole parts of a path: `user` in `user.mail` and `user_mail`, not in `username`. */
 export const part = (...words: readonly string[]) => new RegExp(`(?:^|[._])(?:${words.join("|")})(?:$|[._])`);
-/** Names of a record's author and of the record's own URL, which do not describe its subject. */
+/** Matches names of fields about the author or the URL of a record, which are not about its subject. */
 const ANOTHERS = part(
   ...["by", "owner", "creator", "grantor", "granter", "inviter", "sender", "from", "self", "links?", "href"],
 );

@@ -7,7 +7,7 @@ import { refuseArgument } from "./failed-attempt.ts";
 
 export interface DomainAvailability {
   readonly domain: string;
-  /** null if the response has an unknown format. */
+  /** True if the domain can be registered. Null if the response has an unknown format. */
   readonly available: boolean | null;
   readonly raw: JsonObject;
 }

@@ -22,27 +22,27 @@ export interface Endpoint {
   /** The record (§2) in the response, alone or in a list. Absent: no record is read. */
   readonly record?: RecordName;
   /**
-   * The required part of a 2xx response. Absent: all of it. `optional`: an empty response is accepted, a broken one is not.
+   * Required part of a 2xx response. Absent: the whole response. `optional`: accepts an empty response, and rejects a broken response.
    * `ignored`: the status is enough, unless the body contains an error (gap: the bodies of suspend and unsuspend are not specified).
-   * `advisory`: all of it, and an error in the body is a finding about the domain, not about the request.
+   * `advisory`: the whole response. An error in the body is then a finding about the domain, and not about the request.
    */
   readonly answer?: "optional" | "ignored" | "advisory";
 }
 
 type Details = Pick<Endpoint, "record" | "answer">;
 
-/** A request that only reads. */
+/** Defines a request that only reads. */
 const get = <const D extends Details>(path: string, ability: Ability, details: D) =>
   ({ method: "GET", path, ability, repeat: "safe", ...details }) as const;
 
-/** A request that must not be carried out twice. */
+/** Defines a request that the API must not carry out twice. */
 const once = <const D extends Details>(path: string, ability: Ability, details: D) =>
   ({ method: "POST", path, ability, repeat: "once", ...details }) as const;
 
 const remove = (path: string) =>
   ({ method: "DELETE", path, ability: "technical", repeat: "idempotent", answer: "ignored" }) as const;
 
-/** The endpoints of §4, by the name that all code uses. */
+/** The endpoints of §4, by their name in the client. */
 export const endpoints = {
   listPlans: get("/plans", "view", { record: "plan" }),
   listServices: get("/services", "view", { record: "service" }),
@@ -90,11 +90,11 @@ export interface Mutation<E extends MutationName = MutationName> {
   readonly endpoint: E;
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
-  /** Required by createService (§4), not allowed elsewhere. */
+  /** Required for createService (§4), and forbidden for all other endpoints. */
   readonly idempotencyKey?: string;
 }
 
-/** `POST /api/v1/services/{id}/suspend`. */
+/** Returns for example `POST /api/v1/services/{id}/suspend`. */
 export function describeEndpoint(name: EndpointName): string {
   const endpoint = endpoints[name];
   return `${endpoint.method} /api/v1${endpoint.path}`;

@@ -12,7 +12,7 @@ export interface ListPage {
   readonly size?: number;
   /** Statements about a next page: true if it exists. */
   readonly next: readonly boolean[];
-  /** A previous page exists. */
+  /** True if a previous page exists. */
   readonly previous?: boolean;
   /** The number of this page, as the server counts. */
   readonly number?: number;
@@ -26,9 +26,9 @@ export interface ListPage {
   readonly total?: number;
   /** The number of the first row of this page, counted from 1. */
   readonly from?: number;
-  /** The form of the response without its items: equal for two responses that differ in their items only. */
+  /** Form of the response without its items. Two responses that differ only in their items have equal forms. */
   readonly form: string;
-  /** The form of a response without a list that does not state a total of 0 items. */
+  /** Form of a response that has no list and states no total of 0. Absent for a response with a list. */
   readonly instead?: string;
 }
 
@@ -88,7 +88,7 @@ export function readPage(endpoint: RecordEndpoint, json: unknown, total?: number
 
 const isArray = ([name, value]: readonly [string, unknown]) => Array.isArray(value) && !NOT_ITEMS.has(name);
 
-/** Returns the names that remain without the items; an array and `null` have none. */
+/** Returns the form of a response: its names without the items. An array and `null` have no names. */
 function formOf(json: unknown): string {
   if (!isObject(json)) return "[]";
   const names = Object.entries(snakeNames(json)).flatMap(([name, value]) => {
@@ -188,7 +188,7 @@ const hasContent = (holder: Fields): boolean =>
     ([name, value]) => !ENVELOPE_NAMES.has(name) && value !== null && typeof value !== "object",
   );
 
-/** Returns true for a field that is compatible with an empty list beside it. A message may not be. */
+/** Returns true for a field that may be beside an empty list. A message may mean a failure. */
 const isHarmless = (name: string, value: unknown) =>
   ENVELOPE_NAMES.has(name) || (typeof value === "string" && /^(?:ok|success)\b/i.test(value));
 
@@ -263,7 +263,7 @@ export function nextSigns(
   const signs = [...page.next];
   if (page.last !== undefined) signs.push((page.number ?? read.asked) < page.last);
   if (page.pages !== undefined) signs.push(read.pages < page.pages);
-  // A total below the number of received rows counts something else.
+  // A total below the number of received rows does not count the rows.
   if (page.total !== undefined && page.total >= read.rows) signs.push(read.rows < page.total);
   return signs;
 }

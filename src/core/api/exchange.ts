@@ -7,11 +7,11 @@ import type { Ticket } from "./ticket.ts";
 
 /** Options of one call. */
 export interface CallOptions {
-  /** Aborted: the request is not sent, and its response is not awaited. */
+  /** After its abort, the request is not sent, and its response is not awaited. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborted: the request is not sent. The response to a sent request is awaited. */
+  /** After its abort, the request is not sent. The response to a sent request is still awaited. */
   readonly stop?: AbortSignal | undefined;
-  /** No attempt is sent after this moment, in milliseconds since the epoch. */
+  /** Last moment at which an attempt may be sent, in milliseconds since the epoch. */
   readonly notAfter?: number | undefined;
   /**
    * Time after an attempt with unknown result in which a request with an Idempotency-Key (§4) may be sent again, in ms. Later, the
@@ -47,15 +47,15 @@ export interface ApiRequest extends CallOptions {
   /** Path and query under /api/v1, placeholders filled in: `/services/7/suspend`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The exact bytes. Every attempt sends the same bytes (§4: a repeated request with the same key). */
+  /** Exact bytes of the body. Each attempt sends equal bytes, because it repeats a request with the same key (§4). */
   readonly body?: string;
   /** Secret values of the body, which no message may contain. */
   readonly secrets: readonly string[];
   /** Number of the attempt, from 1; set by the retry handler. */
   readonly attempt: number;
-  /** An earlier attempt may have been carried out; set by the retry handler. */
+  /** True if the API may have carried out an earlier attempt; set by the retry handler. */
   readonly isRepetition?: boolean;
-  /** First attempt with an unknown result, and how long the host remembers its key, in ms; set by the retry handler. */
+  /** Time of the first attempt with an unknown result, and the time for which the host remembers its key, in ms; set by the retry handler. */
   readonly keyKept?: { readonly since: ClockTimes; readonly ms: number } | undefined;
   /** Wait of this attempt for the rate limit, in ms, and the remaining requests of the minute; set by the limit handler. */
   readonly waitedMs: number;
@@ -87,7 +87,7 @@ export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
 
 /**
  * Returns true if the time limit of a request has passed, or if the host may have forgotten its key. The host may forget the key
- * exactly at its time limit. @param delayMs from now on.
+ * exactly at its time limit. @param delayMs delay until the request is sent.
  */
 export const isTooLate = (
   { notAfter = Number.POSITIVE_INFINITY, keyKept }: Pick<ApiRequest, "notAfter" | "keyKept">,

@@ -1,10 +1,10 @@
-/** The errors of the client. Each has `reached`, and whether the failure is transient. */
+/** Errors of the client. `reached` states if the API may have received the request. `transient` states if a repetition may succeed. */
 import { doubtOf, problem } from "../messages/index.ts";
 import { ApiError, type ApiFailure, type Code, type Diagnostic, isObject, type Reached } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 
 interface FailureDetails extends Omit<ApiFailure, "endpoint"> {
-  /** The same request may succeed later. This does not permit a repetition. */
+  /** True if the same request may succeed later. This alone does not permit a repetition. */
   readonly transient?: boolean | undefined;
 }
 
@@ -40,13 +40,13 @@ export class FailedAttempt extends ApiError {
     );
   }
 
-  /** Returns the same refusal for another request, which was not sent. */
+  /** Returns this refusal as the failure of another request, which was therefore not sent. */
   unsent(endpoint: EndpointName): FailedAttempt {
     const detail = [this.#details.detail, "This request was not sent."].filter(Boolean).join(" ");
     return new FailedAttempt(endpoint, { ...this.#details, detail, reached: "no" }, { cause: this });
   }
 
-  /** Returns the failure after `attempts` attempts. @param doubtful an earlier attempt may have been carried out. */
+  /** Returns the failure after several attempts. @param doubtful true if the API may have carried out an earlier attempt. */
   after(attempts: number, doubtful: boolean): FailedAttempt {
     if (attempts < 2) return this;
     const details = this.#details;
@@ -73,15 +73,15 @@ const OF_ACCOUNT: ReadonlySet<string> = new Set<Code>([
   "api.redirect",
 ]);
 
-/** The request was aborted by its caller. */
+/** Returns the failure of a request that its caller aborted. */
 export const cancelled = (endpoint: EndpointName, reached: Reached): FailedAttempt =>
   new FailedAttempt(endpoint, { ...problem("api.cancelled", { request: describeEndpoint(endpoint) }), reached });
 
-/** A request was not sent because its time limit has passed. */
+/** Returns the failure of a request that was not sent, because its time limit has passed. */
 export const tooLate = (endpoint: EndpointName): FailedAttempt =>
   new FailedAttempt(endpoint, { ...problem("api.too_late", { request: describeEndpoint(endpoint) }), reached: "no" });
 
-/** A request was not sent because too much time passed since its record. @param cause failure of the attempt before it. */
+/** Returns the failure of a request that was not sent, because its record is too old. @param cause failure of the previous attempt. */
 export const late = (endpoint: EndpointName, cause?: unknown): FailedAttempt =>
   new FailedAttempt(
     endpoint,
@@ -89,7 +89,10 @@ export const late = (endpoint: EndpointName, cause?: unknown): FailedAttempt =>
     { cause },
   );
 
-/** A request with an Idempotency-Key (§4) was not repeated in time, and an earlier attempt may have been carried out. @param options `isBusy`: the host rejected an attempt because it was busy. */
+/**
+ * Returns the failure of a request whose Idempotency-Key (§4) is too old for a repetition. The API may have carried out an earlier attempt.
+ * @param options `isBusy`: the host rejected an attempt because it was busy.
+ */
 export function keyTooOld(name: EndpointName, options: ErrorOptions & { readonly isBusy: boolean }): ApiError {
   const { isBusy } = options;
   const endpoint = describeEndpoint(name);
@@ -102,7 +105,7 @@ export function refuseArgument(endpoint: EndpointName, said: Diagnostic): never 
   throw new FailedAttempt(endpoint, { ...said, reached: "no" });
 }
 
-/** A 2xx response with an unknown format: the expected and the received part, and the endpoint. */
+/** Returns the failure of a 2xx response with an unknown format. */
 export function malformed(
   endpoint: EndpointName,
   what: { readonly came: string; readonly expected?: string; readonly transient?: boolean; readonly status?: number },
@@ -116,21 +119,21 @@ export function malformed(
   });
 }
 
-/** A response in place of an empty list. It does not prove that the collection is empty. */
+/** Returns the failure of a response that is not a list. It does not prove that the collection is empty. */
 export function noList(endpoint: EndpointName, came: string): FailedAttempt {
   const expected = "a list (`[]` if empty). The other lists of this host have another format";
   return inconclusive(endpoint, came, 200, expected);
 }
 
-/** The warning in place of the failure of {@link noList}. */
+/** Returns the warning in place of the failure of {@link noList}. */
 export const unprovenList = ({ endpoint, message }: ApiError): Diagnostic =>
   problem("api.no_list", { request: endpoint, failure: message });
 
-/** The warning in place of the failure of one entry of a list. */
+/** Returns the warning in place of the failure of one entry in a list. */
 export const unreadableRow = ({ endpoint, diagnostics: [failure] }: ApiError): Diagnostic =>
   problem("api.malformed/row", { request: endpoint, failure: failure?.detail ?? "" });
 
-/** A success that proves neither the existence nor the absence of an object. */
+/** Returns the failure of a 2xx response that proves neither the existence nor the absence of an object. */
 export function inconclusive(
   endpoint: EndpointName,
   came: string,
@@ -141,7 +144,7 @@ export function inconclusive(
   return new FailedAttempt(endpoint, { ...said, reached: "answered", status });
 }
 
-/** A 2xx response to a create without an object, such as the response of a job. */
+/** Returns the failure of a create whose 2xx response has no object, for example the response of a job. */
 export const accepted = (endpoint: EndpointName, noun: string, came: string): FailedAttempt =>
   new FailedAttempt(endpoint, {
     ...problem("api.accepted", { request: describeEndpoint(endpoint), noun, came }),
@@ -164,7 +167,7 @@ export function describeShape(value: unknown): string {
   return `an object with ${shown.join(", ")}${keys.length > shown.length ? ", …" : ""}`;
 }
 
-/** A listing that cannot be read to its end. */
+/** Returns the failure of a listing that cannot be read to its end. */
 function unread(endpoint: EndpointName, said: Diagnostic): FailedAttempt {
   return new FailedAttempt(endpoint, { ...said, reached: "answered" });
 }
@@ -172,15 +175,15 @@ function unread(endpoint: EndpointName, said: Diagnostic): FailedAttempt {
 export const endless = (endpoint: EndpointName, why: string) =>
   unread(endpoint, problem("api.pagination/endless", { request: describeEndpoint(endpoint), why }));
 
-/** A page is missing before the end. Without this failure, its objects could be ordered again. */
+/** Returns the failure of a list with a missing page. Without this failure, the objects of this page could be ordered again. */
 export const half = (endpoint: EndpointName, what: string, received: number) =>
   unread(endpoint, problem("api.pagination/half", { request: describeEndpoint(endpoint), what, received }));
 
-/** The account changes during each reading, so the list proves neither presence nor absence of an object. */
+/** Returns the failure of a list that changes during each reading, and therefore proves neither presence nor absence of an object. */
 export const changing = (endpoint: EndpointName, times: number) =>
   unread(endpoint, problem("api.pagination/changing", { request: describeEndpoint(endpoint), times }));
 
-/** The statements of the pages contradict each other. */
+/** Returns the failure of a list whose pages contradict each other. */
 export const contradictory = (endpoint: EndpointName, why: string) =>
   unread(endpoint, problem("api.pagination/contradiction", { request: describeEndpoint(endpoint), why }));
 

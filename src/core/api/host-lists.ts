@@ -2,20 +2,20 @@
 import type { RecordEndpoint } from "./endpoints.ts";
 import type { ListPage } from "./envelope.ts";
 
-/** Smallest page size that a host may choose (§4 Pagination). */
+/** Minimum page size that a host may choose (§4 Pagination). */
 const LEAST_DEFAULT = 25;
 
 /**
- * Learned habits of a host's lists, shared by the listings of a client: §4 Pagination is incomplete, and has one envelope for all
- * lists.
+ * Learned properties of a host's lists, shared by the listings of a client. §4 Pagination leaves these properties open, but all lists
+ * have one envelope.
  */
 export class HostLists {
   /**
-   * The host returned exactly the requested window of rows, which begins with a row of the window before. False: the host ignores the
-   * requested page size. Undefined: unknown.
+   * True if the host returned exactly the requested window of rows, which begins with a row of the previous window. False: the host
+   * ignores the requested page size. Undefined: unknown.
    */
   hasWindows: boolean | undefined;
-  /** The host returned other rows for another page. False: the host ignores the page number. Undefined: unknown. */
+  /** True if the host returned other rows for another page. False: the host ignores the page number. Undefined: unknown. */
   hasPages: boolean | undefined;
   /** The number of the first page: most hosts count from 1, others from 0. The first finding stays. Undefined: unknown. */
   first: 0 | 1 | undefined;
@@ -33,8 +33,8 @@ export class HostLists {
   }
 
   /**
-   * Returns true if a page with this number of rows must be the last one: the same collection, or the same collection of another
-   * parent, had more rows on one page. Pages of another endpoint count only below 25 rows, the smallest page size of §4.
+   * Returns true if a page with this number of rows must be the last page: an earlier page of this endpoint had more rows. Pages of
+   * another endpoint count only for fewer than 25 rows, the minimum page size of §4.
    */
   isShort(endpoint: RecordEndpoint, rows: number): boolean {
     if (rows < (this.#most.get(endpoint) ?? 0)) return true;
@@ -42,7 +42,7 @@ export class HostLists {
   }
 
   /**
-   * Returns true if a list with rows has this form.
+   * Returns true if an earlier list with rows had this form.
    * @param another reads a page of another collection, once for a client, if no list with rows had the form so far.
    */
   async hasForm(form: string, another: (() => Promise<unknown>) | undefined): Promise<boolean> {

@@ -16,7 +16,7 @@ export const MOST_REQUESTS_PER_MINUTE = 6_000;
 export const LONGEST_WAIT_MS = 120_000;
 
 /**
- * Returns this machine's share of the rate limit, if others use the same token: HOSTFORM_BUDGET_SHARE, or 1.
+ * Returns this machine's share of the rate limit, for a token that other machines also use: HOSTFORM_BUDGET_SHARE, or 1.
  * @throws HostformError `config.invalid_value`.
  */
 export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number {
@@ -26,7 +26,7 @@ export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number 
   return share;
 }
 
-/** The server asks for a longer pause than {@link LONGEST_WAIT_MS}. */
+/** Error about a server that asks for a longer pause than {@link LONGEST_WAIT_MS}. */
 export class PauseTooLong extends Error {
   readonly waitMs: number;
   readonly why: Reservation["why"];
@@ -38,8 +38,8 @@ export class PauseTooLong extends Error {
 }
 
 /**
- * Share of the rate limit for concurrent requests (3 of 60), if the host does not report the remaining requests: a host that rejects
- * one request would reject all of them. The rate limit spaces the further requests.
+ * Share of the rate limit that may be open requests (3 of 60), if the host does not report the remaining requests. The share is small,
+ * because a host that rejects one request would reject all open requests. The rate limit spaces the further requests.
  */
 const SIDE_BY_SIDE = 1 / 20;
 /** Minimum number of concurrent requests, for any rate limit. */
@@ -50,9 +50,9 @@ const OVER = new Error("there is room");
 
 /** A waiting request and its reason. `busy`: the host is busy, by this status. */
 export type Wait = (WaitReason | { readonly cause: "busy"; readonly status: number }) & {
-  /** In milliseconds. */
+  /** Duration of the wait, in milliseconds. */
   readonly ms: number;
-  /** `GET /services/7/grants`, without its query. */
+  /** Method and path of the request, without its query: `GET /services/7/grants`. */
   readonly request: string;
 };
 
@@ -66,7 +66,7 @@ export class Limiter {
   #limit: number;
   /** Remaining requests, by the host's rate headers. */
   #remaining: number | undefined;
-  /** Number of open requests, and the monotonic time of the last sent one. The ledger uses the wall clock. */
+  /** Number of open requests. `#lastSent`: monotonic time of the last sent request. The ledger uses the wall clock. */
   #underWay = 0;
   #lastSent = 0;
   /** Called when an open request ends. */
@@ -78,7 +78,7 @@ export class Limiter {
   /** Resolves when the last request of the queue has its place. */
   #tail: Promise<void> = Promise.resolve();
 
-  /** The mutations, for a host that serves one at a time. */
+  /** Queue of mutations, for a host that handles only one at a time. */
   readonly writes: WriteQueue;
   readonly #onWait: ((ms: number, wait?: Wait) => void) | undefined;
 
@@ -106,7 +106,7 @@ export class Limiter {
     return this.#limit;
   }
 
-  /** No request is open. */
+  /** True if no request is open. */
   get isIdle(): boolean {
     return this.#underWay === 0;
   }
@@ -164,7 +164,7 @@ export class Limiter {
     }
   }
 
-  /** Ends an open request: its response arrived, or never will. */
+  /** Ends an open request, after its response or without a response. */
   answered(): void {
     this.#underWay -= 1;
     this.#onAnswer();
@@ -190,7 +190,7 @@ export class Limiter {
     }
     const budget =
       remaining === undefined ? {} : { budget: { remaining, until: now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS) } };
-    // This process uses the values at once. The response need not wait for the write to the shared ledger.
+    // Do not wait for the write to the shared ledger, because this process already uses the values.
     void this.#ledger.accept({ ...answer, ...budget }).catch(() => {});
   }
 
@@ -198,7 +198,7 @@ export class Limiter {
     return Math.max(1, Math.floor(perMinute * this.#share));
   }
 
-  /** Returns the limit of concurrent requests: half of the remaining ones, because other clients see the same number. */
+  /** Returns the maximum number of open requests: half of the remaining requests, because other clients read the same number. */
   #sideBySide(): number {
     const most = this.#remaining === undefined ? this.#limit * SIDE_BY_SIDE : this.#remaining / 2;
     return Math.max(LEAST_SIDE_BY_SIDE, Math.floor(most));
@@ -257,7 +257,7 @@ export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): Chai
   const { limiter, clock } = options;
   return async function limiting(request) {
     const { endpoint, fence, isRepetition } = request;
-    // A repetition is recorded again, so it may wait longer.
+    // A late repetition renews its record before it is sent, so its wait has no bound.
     const bound = isRepetition ? undefined : fence;
     if (bound !== undefined && bound.leftMs() <= 0) throw late(endpoint);
     const own = request.ticket?.use() ? request.ticket : undefined;
@@ -286,7 +286,7 @@ export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): Chai
   };
 }
 
-/** @throws FailedAttempt if the request must no longer be sent, after waits and pauses. */
+/** Checks after waits and pauses that the request may still be sent. @throws FailedAttempt. */
 function checkLeaving(request: ApiRequest, clock: Clock): void {
   if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
   if (isTooLate(request, clock)) throw tooLate(request.endpoint);
@@ -301,7 +301,7 @@ function refuseUnrecorded({ endpoint }: ApiRequest, error: unknown): never {
   throw new FailedAttempt(endpoint, { code, summary, reached: "no", remedies, ...(detail && { detail }) });
 }
 
-/** The failure of a request that was not sent, because the host rejected a request of this token and asked for a long pause. */
+/** Returns the failure of a request that was not sent, because the host asked for a long pause after a rejected request of this token. */
 function paused({ endpoint, attempt }: ApiRequest, { waitMs, why }: PauseTooLong, now: number): FailedAttempt {
   const askedMs = Math.max(waitMs, why?.askedMs ?? 0);
   const said = problem("api.rate_limited/pause", {
@@ -315,12 +315,12 @@ function paused({ endpoint, attempt }: ApiRequest, { waitMs, why }: PauseTooLong
   return new FailedAttempt(endpoint, { ...said, reached: "no", status: 429 });
 }
 
-/** `181 seconds`, `10 minutes`, `24 hours`: rounded up by at most a fifth. */
+/** Returns for example `181 seconds`, `10 minutes`, `24 hours`: rounded up by at most a fifth. */
 export function waitWords(ms: number): string {
   const [name, unitMs]: [string, number] =
     ms > 5 * 3_600_000 ? ["hours", 3_600_000] : ms > 5 * 60_000 ? ["minutes", 60_000] : ["seconds", 1_000];
   return `${Math.ceil(ms / unitMs)} ${name}`;
 }
 
-/** `2026-11-29 22:41 UTC` */
+/** Returns for example `2026-11-29 22:41 UTC`. */
 export const minuteOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;

@@ -57,7 +57,7 @@ export function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
   return JSON.stringify([record.id, ...rowKey.map((name) => fields[name])]);
 }
 
-/** Statuses of a page that does not exist. */
+/** Statuses of the response to a request for a missing page. */
 export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
 
 /** Minimum number of rows of a page that is not the last. */
@@ -79,11 +79,11 @@ export class Reading {
   readonly #start: 0 | 1;
   readonly #rows = new Set<string>();
   readonly #mode: Mode;
-  /** Windows are impossible: the host chooses the size, or its pages are too small. */
+  /** True if the host cannot return windows: it chooses the page size, or its pages are too small. */
   isUnfit = false;
-  /** Each window began with the last rows of the previous window. */
+  /** True while each window began with the last rows of the previous window. */
   #isLinked = true;
-  /** Prefetched pages, and the number of rows that the first page announces. */
+  /** Prefetched pages. `#promised`: number of rows that the first page announces. */
   readonly #ahead = new Map<string, Promise<Page>>();
   #promised = 0;
   /** Totals that the pages state. Undefined: a page stated fewer rows than were received. */
@@ -92,18 +92,18 @@ export class Reading {
   pages = 0;
   #first: ListPage | undefined;
   #firstRows: ReadonlySet<string> = new Set();
-  /** The server rejected the first page as nonexistent. */
+  /** Error of a server that rejected the first page as nonexistent. */
   #refusal: ApiError | undefined;
-  /** An announced page is empty or rejected. */
+  /** True if an announced page was empty or rejected. */
   #isShortened = false;
-  /** Page 0 contained rows that page 1 did not contain. */
+  /** True if page 0 contained rows that page 1 did not contain. */
   #hadZero = false;
-  /** The last requested page or window, and the index after the last row of the previous page. */
+  /** Last requested page or window. `#end`: index after the last row of the previous page. */
   #asked: Window;
   #end = 0;
   /** The response after the last page, if the reading requested it. */
   #afterLast: "nothing" | "repetition" | undefined;
-  /** The server's number of pages matches page numbers from 1. */
+  /** True if the server's number of pages matches page numbers from 1. */
   #fits = false;
 
   constructor(options: ListingOptions, mode: Mode) {
@@ -190,7 +190,7 @@ export class Reading {
       signs = nextSigns(page, { asked, pages: count, rows: this.#rows.size });
       const next = nextOf(signs);
       if (records.length === 0) {
-        // The server counts this page, so it is not the page after the last page.
+        // If the server counts this page, an empty page is not the end of the list.
         const counted = !isFirst && (count <= (page.pages ?? 0) || (page.number ?? asked) <= (page.last ?? -1));
         if (next === "more" || counted || (next === "silent" && promised)) this.#shorten(`Page ${asked} is empty`);
         if (!isFirst) this.#afterLast = "nothing";

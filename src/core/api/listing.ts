@@ -12,8 +12,8 @@ export interface Listing<T> extends AsyncIterable<T> {
 }
 
 /**
- * Creates a listing that pages lazily (§4 Pagination). The listing counts `page` up and never follows a URL from the server. It
- * yields an object once, even if the object moves to the next page meanwhile.
+ * Creates a listing that pages lazily (§4 Pagination). The listing increments `page` and never follows a URL from the server. It yields
+ * an object once, even if the object moves to the next page meanwhile.
  *
  * 1. It reads from page 1, or from page 0 if the host is known to count from 0.
  * 2. It ends at the server's last page. Without page metadata, it ends at an empty page, a 404 after known rows, a repeated page, or a
@@ -73,7 +73,7 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
       continue;
     }
     if (problem !== undefined) {
-      // If the host responds the same again, the host is at fault. Otherwise the account changes.
+      // If the next reading repeats the contradiction, the host is at fault. Otherwise the account changes during the readings.
       const again = JSON.stringify([problem.message, rows]);
       if (contradiction === again || !reading.mayHaveChanged) throw problem;
       if (count[mode] === MOST_READINGS.pages) throw changing(endpoint, count[mode]);

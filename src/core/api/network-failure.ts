@@ -8,16 +8,16 @@ import type { HttpProxy, Peer } from "./proxy.ts";
 /** A failure below HTTP, with its meaning for the request. */
 export interface NetworkFailure {
   readonly reached: Extract<Reached, "no" | "maybe">;
-  /** "connecting to api.example.com:443: connection refused (ECONNREFUSED)" */
+  /** Failed step and its reason: "connecting to api.example.com:443: connection refused (ECONNREFUSED)". */
   readonly what: string;
   readonly transient: boolean;
   readonly remedies?: readonly Remedy[];
 }
 
-/** A connection could not be opened, so no request was sent. */
+/** Error about a connection that could not be opened. No request was sent. */
 export class NoConnection extends Error {
   readonly failure: NetworkFailure;
-  /** The proxy rejects the user name and password, or asks for them. */
+  /** True if the proxy rejects the user name and password, or asks for them. */
   readonly isSignOn: boolean;
 
   constructor(failure: Omit<NetworkFailure, "reached">, options: ErrorOptions & { isSignOn?: boolean } = {}) {
@@ -27,27 +27,27 @@ export class NoConnection extends Error {
   }
 }
 
-/** `api.example.com:443`, `the proxy proxy.example:3128`. */
+/** Returns for example `api.example.com:443`, `the proxy proxy.example:3128`. */
 export const nameOf = (peer: Peer): string => texts.peerName(namesOf(peer));
 
 const namesOf = (peer: Peer) => ({ host: peer.host, variable: peer.variable, authority: authorityOf(peer) });
 
-/** `api.example.com:443`, `[::1]:443`. */
+/** Returns for example `api.example.com:443`, `[::1]:443`. */
 export const authorityOf = ({ host, port }: Peer): string => `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** The remedy for a peer that closed the connection, or did not respond. */
+/** Returns the remedy for a peer that closed the connection, or did not respond. */
 export const checkOf = (peer: Peer): string => texts.checkPeer(namesOf(peer), peer.via && nameOf(peer.via));
 
-/** `TLS handshake with api.example.com:443 through the proxy proxy.example:3128` */
+/** Returns for example `TLS handshake with api.example.com:443 through the proxy proxy.example:3128`. */
 export const handshakeWith = (peer: Peer): string => texts.handshakeWith(nameOf(peer), peer.via && nameOf(peer.via));
 
-/** Codes that only occur before a request is sent: looking up the name, connecting. */
+/** Error codes that occur only before a request is sent: during the lookup of the name, or the connection. */
 const BEFORE: ReadonlySet<string> = new Set([
   ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"],
   ...["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_PRX_CONN"],
 ]);
 
-/** Codes that mean "before" only when the system call was `connect`. */
+/** Error codes that prove an unsent request only if the failed system call was `connect`. */
 const WHILE_CONNECTING: ReadonlySet<string> = new Set([
   ...["ENETUNREACH", "EHOSTUNREACH", "ENETDOWN", "EADDRNOTAVAIL", "EACCES", "EPERM", "ETIMEDOUT", "ECONNRESET"],
 ]);
@@ -68,7 +68,7 @@ export function networkFailure(error: unknown): NetworkFailure {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
   const message = error instanceof Error ? error.message : "";
 
-  // Errors of the caller's dispatcher. Our own dispatcher throws NoConnection.
+  // The following errors are from a dispatcher of the caller. The client's own dispatcher throws NoConnection.
   if (message.includes("(407)")) return unsent(texts.proxySignOn());
   const tunnel = /^Proxy response \((\d+)\)/.exec(message)?.[1];
   if (tunnel !== undefined) return unsent(texts.proxyRejected(tunnel), { transient: tunnel >= "500" });
@@ -103,7 +103,7 @@ function speaksTls(error: unknown): boolean {
   return data.startsWith("\x15\x03");
 }
 
-/** A name lookup or TCP connection that failed. */
+/** Returns the error about a failed name lookup or TCP connection. */
 export function dialFailure(cause: unknown, peer: Peer): NoConnection {
   const looksUp = syscallOf(cause) === "getaddrinfo";
   const isProxy = peer.variable !== undefined;
@@ -114,7 +114,7 @@ export function dialFailure(cause: unknown, peer: Peer): NoConnection {
   return new NoConnection({ what, transient: true, remedies: [remedy] }, { cause });
 }
 
-/** A proxy that responded to CONNECT with another status than 2xx. */
+/** Returns the error about a proxy that responded to CONNECT with a status other than 2xx. */
 export function tunnelFailure(
   { status, headers }: { readonly status: number; readonly headers: { readonly "proxy-authenticate"?: unknown } },
   proxy: HttpProxy,
@@ -137,14 +137,14 @@ export function tunnelFailure(
   return new NoConnection({ what: reason, transient: status >= 500, remedies: [remedy] });
 }
 
-/** The schemes of Proxy-Authenticate (RFC 9110, 11.7.1), without their parameters: `NTLM`, `Negotiate`. */
+/** Returns the schemes of Proxy-Authenticate (RFC 9110, 11.7.1) without their parameters: `NTLM`, `Negotiate`. */
 function schemesIn(header: string): string[] {
   const bare = header.replace(/"(?:[^"\\]|\\.)*"/g, '""').slice(0, 1_000);
   const names = [...bare.matchAll(/(?:^|,)\s*([A-Za-z][\w-]{0,30})(?=\s+[^\s=]|\s*(?:,|$))/g)];
   return [...new Set(names.map(([, name = ""]) => name))];
 }
 
-/** A proxy whose response to CONNECT was not HTTP, or that closed the connection. */
+/** Returns the error about a proxy whose response to CONNECT was not HTTP, or that closed the connection. */
 export function connectFailure(step: string, cause: Error & { rawPacket?: unknown }, proxy: HttpProxy): NoConnection {
   const { rawPacket, message } = cause;
   if (!String(errnoOf(cause)).startsWith("HPE_"))
@@ -159,7 +159,7 @@ export function connectFailure(step: string, cause: Error & { rawPacket?: unknow
   return new NoConnection({ what: texts.stepFailed(step, reason), transient: false, remedies: [remedy] }, { cause });
 }
 
-/** A step that took too long, or a peer that closed the connection during the step. */
+/** Returns the error about a step that took too long, or during which the peer closed the connection. */
 export function stepFailure(
   step: string,
   reason: string,
@@ -169,7 +169,10 @@ export function stepFailure(
   return new NoConnection({ what: texts.stepFailed(step, reason), transient: true, remedies }, { cause });
 }
 
-/** A TLS handshake that failed. @param certificate of the peer, empty if none arrived. @param now milliseconds since the epoch. */
+/**
+ * Returns the error about a failed TLS handshake.
+ * @param certificate certificate of the peer; empty if no certificate arrived. @param now milliseconds since the epoch.
+ */
 export function tlsFailure(
   cause: unknown,
   peer: Peer,
@@ -216,7 +219,7 @@ function certificateFailure(
   return texts.notAccepted(variable);
 }
 
-/** Returns the end of a remedy, which trusts a certificate. Node only warns about a file that it cannot read. */
+/** Returns the part of a remedy about how to trust a certificate. Checks the file of NODE_EXTRA_CA_CERTS, because Node only warns about a bad file. */
 function trustRemedy(file: string | undefined): string {
   if (!file) return texts.trustBySetting();
   try {
@@ -230,6 +233,6 @@ function trustRemedy(file: string | undefined): string {
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 const short = (text: string) => escapeLine(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** The host names and IP addresses of a certificate. */
+/** Returns the host names and IP addresses of a certificate. */
 const hostNamesIn = ({ subjectaltname = "" }: Partial<PeerCertificate>): string[] =>
   [...subjectaltname.matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)].map(([, name = ""]) => short(name));

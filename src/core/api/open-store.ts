@@ -209,12 +209,12 @@ export function ledgerFor(options: StoreOptions): Ledger {
 
 const turnOf = ({ pid, project, since }: TurnHolder) => ({ pid, project, since: new Date(since).toISOString() });
 
-/** @throws HostformError `store.unsafe`. */
+/** Rejects a folder that other users could access. @throws HostformError `store.unsafe`. */
 function requireOwn(folder: string): void {
   try {
     requirePrivateFolder(folder);
   } catch (error) {
-    // An unreadable folder is unusable, and no danger.
+    // Ignore an unreadable folder. It is unusable, but no other user can read it.
     if (!(error instanceof PathRefused)) return;
     raise("store.unsafe", { place: folder, reason: fileFailure(error), mode: 700 });
   }
@@ -244,6 +244,6 @@ function removeUnused(created: string, unusedMs: number): void {
       if (newest - Math.max(timeOf(file), timeOf(`${file}-wal`)) > unusedMs) remove(file);
     }
   } catch {
-    // Another process removes the files at the same time, or the folder is read-only. Neither matters.
+    // Ignore a simultaneous removal by another process, and a read-only folder.
   }
 }

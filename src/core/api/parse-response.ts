@@ -12,7 +12,7 @@ import type { Limiter } from "./limiter.ts";
 import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
 
-/** Words of pages that mean "later", whatever their status is. */
+/** Matches the words of pages that ask for a later attempt, whatever the status of the page is. */
 const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
 
 export function parseResponse(
@@ -27,7 +27,7 @@ export function parseResponse(
       throw failure;
     }
     const { repeat, record }: Endpoint = endpoints[request.endpoint];
-    // 202 is not yet a result, 206 is a part of one, and 203 is from a proxy. None of them proves what exists.
+    // A read needs status 200: 202 has no result yet, 206 has a part of the result, and 203 is from a proxy.
     if (repeat === "safe" && record !== undefined && reply.status !== 200) throw notRead(request, reply);
     const total = totalIn(reply.headers);
     return { status: reply.status, json: read(request, reply, options.redact), ...(total !== undefined && { total }) };
@@ -41,7 +41,7 @@ function totalIn(headers: ApiReply["headers"]): number | undefined {
   return said === undefined ? undefined : Number(said);
 }
 
-/** The failure of a list or an object whose status is a success other than 200. */
+/** Returns the failure of a read with a 2xx status other than 200. */
 function notRead({ endpoint }: ApiRequest, { status, text, headers }: ApiReply): FailedAttempt {
   const trimmed = text.trim();
   const body = htmlPage(trimmed, headers["content-type"]) ?? (trimmed === "" ? texts.noContent() : undefined);
@@ -85,7 +85,7 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
     if (answer === "optional") return undefined;
     throw came(texts.emptyResponse(), true);
   }
-  // The password was reset, and plain text may be the new password. A part of JSON is not.
+  // After a reset, plain text may be the new password. A part of a JSON text is no password.
   if (json === undefined && endpoint === "resetPassword") return /^[[{"<]/.test(text) ? undefined : text;
   // The message omits the text: it may be a part of a response with a secret.
   if (json === undefined) throw came(texts.notJson(), true);
@@ -113,9 +113,9 @@ const CONTENT_NAMES = [...new Set(["data", ...ITEM_NAMES, ...DECODERS.flatMap(({
 const FAILED = /^(error|errors|fail|failed|failure)$/i;
 
 /**
- * Returns the failure in the body of a 2xx response; undefined if it has none. §7 has HTTP statuses for errors, and many servers
- * send errors as 200. Reads the top level only, and only without a record or list: the `status` or `error` of a record belongs to
- * the record. With `plain`, no record is needed. The result of a change is then unknown: `reached: "maybe"`.
+ * Returns the failure in the body of a 2xx response; undefined if it has none. In §7, errors have their own HTTP statuses, but many
+ * servers send errors with 200. Reads only the top level, and only if the body has no record or list, because the `status` or `error` of
+ * a record belongs to the record. With `plain`, ignores records and lists. After a failed change, `reached` is `maybe`.
  */
 function errorBody(
   request: ApiRequest,
@@ -127,7 +127,7 @@ function errorBody(
   if (!isObject(json)) return undefined;
   const denied = [json.success, json.ok].some((value) => value === false || value === 0 || value === "false");
   if (!denied && (!hintsAtError(json) || isRecord(json))) return undefined;
-  // A list beside "success: false" may be incomplete. The record of a create is still used.
+  // A list beside "success: false" may be incomplete, so reject it. Use the record of a create.
   const contentCounts = !options.plain && !(denied && endpoints[endpoint].repeat === "safe");
   if (contentCounts && CONTENT_NAMES.some((name) => holdsRecord(json[name], 0))) return undefined;
 

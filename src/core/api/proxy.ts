@@ -15,7 +15,7 @@ export interface Peer {
   readonly via?: Peer;
   /** Environment variable for a proxy to the API. */
   readonly proxyVariable?: string | undefined;
-  /** `proxyVariable` is set, and NO_PROXY exempts the API. */
+  /** True if `proxyVariable` is set and NO_PROXY exempts the API. */
   readonly isExempt?: boolean | undefined;
 }
 
@@ -43,7 +43,7 @@ export function routeTo(url: URL, env: Variables): Route {
   const value = setting(env, variable);
   const exempt = value !== "" && isExempt(setting(env, "NO_PROXY"), bare(url.hostname), portOf(url));
   if (value === "" || exempt) return { proxy: undefined, proxyVariable: variable, isExempt: exempt };
-  // A value without a scheme is customary: `proxy.example:3128`.
+  // Accept a value without a scheme, which is customary: `proxy.example:3128`.
   const proxy = URL.parse(value.includes("://") ? value : `http://${value}`);
   const pair = proxy === null ? undefined : pairIn(proxy);
   if (proxy === null || pair === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === "") {

@@ -1,4 +1,4 @@
-/** The header fields by which a host reports its rate limit (§8 does not specify them), and dates in headers. */
+/** Reads the headers with which a host reports its rate limit (§8 does not specify them), and dates in headers. */
 import { WINDOW_MS } from "../local/rolling-window.ts";
 import type { ApiReply } from "./exchange.ts";
 
@@ -20,7 +20,7 @@ const LONGEST_RESET_MS = 3_600_000;
 const LONGEST_DATED_MS = 86_400_000;
 
 /**
- * Reads Retry-After (seconds or HTTP date), the X-RateLimit fields, and those of the IETF's drafts: RateLimit-Limit,
+ * Reads Retry-After (seconds or HTTP date), the X-RateLimit headers, and the headers of the IETF's drafts: RateLimit-Limit,
  * -Remaining and -Reset, or RateLimit and RateLimit-Policy. Ignores invalid values.
  */
 export function rateHints(headers: ApiReply["headers"], now: number): RateHints {
@@ -55,8 +55,8 @@ function parameters(value: string | undefined): Readonly<Record<string, string>>
 type Until = (at: number, most: number) => number | undefined;
 
 /**
- * Uses the server's clock for the server's dates. Without the server's time, the clocks may be hours apart: then no pause is longer
- * than a window of the limit.
+ * Compares the server's dates with the server's clock. Without the server's time, the clocks may be hours apart, so a pause is then at
+ * most one window of the limit.
  */
 const untilBy =
   (serverNow: number | undefined, now: number): Until =>
@@ -85,7 +85,7 @@ function count(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,9}$/.test(value.trim()) ? Number(value) : undefined;
 }
 
-/** Epoch seconds, epoch milliseconds or seconds from now, distinguished by their size. */
+/** Returns the time until a reset. Its value may be epoch seconds, epoch milliseconds or seconds from now, distinguished by their size. */
 function reset(value: string | undefined, until: Until): number | undefined {
   if (value === undefined || !/^\d{1,15}(\.\d{1,9})?$/.test(value.trim())) return undefined;
   const number = Number(value);

@@ -24,8 +24,8 @@ const LONGEST_WAITS_MS = 300_000;
 const MOST_REFUSALS = 8;
 const MOST_CONFLICTS = 8;
 /**
- * Time in which a host certainly remembers an Idempotency-Key, in ms, unless the user sets more (§8: not specified). It covers the
- * back-offs of one request. Later, an order is sent again only after the list was read.
+ * Default time for which a host certainly remembers an Idempotency-Key, in ms (§8: not specified). It covers the pauses between the
+ * attempts of one request. After this time, an order is sent again only after a read of the list.
  */
 const REPEAT_WITHIN_MS = 5_000;
 
@@ -128,7 +128,7 @@ function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options
   return bounded(Math.max(jittered, error.waitMs ?? 0));
 }
 
-/** Returns the delay; undefined if it is too long and must be reported. */
+/** Returns the delay. Undefined if the delay is too long, so that the failure must be reported. */
 function bounded(delay: number): number | undefined {
   return delay <= LONGEST_WAIT_MS ? delay : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../model/index.ts";
 import type { WriteQueue, WriteTurn } from "./write-queue.ts";
 
-/** Maximum age of a booking, in ms: the host counts the request when it arrives. */
+/** Maximum age of a booking, in ms. The host counts a request at its arrival, so an older booking is no longer valid. */
 const BOOKED_MS = 15_000;
 
 /** A booked place for one request. The holder uses or releases the place. */
@@ -23,31 +23,31 @@ export class Ticket {
     this.booking = booking;
   }
 
-  /** Returns true once. The sent request calls `Limiter.answered`. */
+  /** Uses the booking. @returns true for the first call. The caller then sends the request, and calls `Limiter.answered`. */
   use(): boolean {
     const isOpen = this.#isOpen;
     this.#isOpen = false;
     return isOpen;
   }
 
-  /** The booking is unused and not expired. */
+  /** True if the booking is unused and not expired. */
   get isOpen(): boolean {
     return this.#isOpen && this.#clock.now() - this.#bookedAt <= BOOKED_MS;
   }
 
-  /** Waits for the other writes of a host that serves one at a time. @returns false if the wait ends without a turn. */
+  /** Waits for other writes if the host handles only one write at a time. @returns false if the wait ends without a turn. */
   async takeTurn(turn?: WriteTurn): Promise<boolean> {
     this.#isInTurn ||= (await this.#writes?.begin(turn)) ?? false;
     return this.#writes === undefined || this.#isInTurn;
   }
 
-  /** Ends the write: the next write may be sent. */
+  /** Ends the write, so that the next write may be sent. */
   endTurn(): void {
     if (this.#isInTurn) this.#writes?.end();
     this.#isInTurn = false;
   }
 
-  /** Gives the place back unused. */
+  /** Releases an unused booking. */
   release(): void {
     if (this.#isOpen) this.#onRelease();
     this.#isOpen = false;

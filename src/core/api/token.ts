@@ -10,19 +10,19 @@ export type TokenSource = { readonly env: string } | { readonly file: string };
 /** Environment of a token, and its names in messages. */
 export interface TokenReading {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** "provider beta". */
+  /** Owner of the token, for messages: "provider beta". */
   readonly of: string;
   /** Alternative remedy for a missing variable, as a part of a sentence. */
   readonly otherwise?: string;
-  /** The base of a relative `token_file`: "the declaration". */
+  /** Name of the base of a relative `token_file`, for messages: "the declaration". */
   readonly relativeTo: string;
-  /** Place of failures. */
+  /** Place of the setting, for diagnostics. */
   readonly place: Pick<Diagnostic, "range" | "attribute">;
 }
 
 export interface FoundToken {
   readonly token: string;
-  /** The token's file is readable by other users of this machine. */
+  /** True if other users of this machine can read the token's file. */
   readonly readableByOthers: boolean;
 }
 
@@ -66,7 +66,7 @@ const LONGEST = 400;
 /** Maximum length of the text that is searched for names of secrets: a long text would take a minute. */
 const LOOKED_THROUGH = 10_000;
 
-/** Values after a name of a secret in JSON or query text, whole or cut off. */
+/** Matches values after a name of a secret in JSON or query text, also if the value is cut off. */
 const NAMED =
   /("?\b[\w-]*(?:password|secret|token|authorization|api_?key|sso_?url)[\w-]*"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&}\]]+)/gi;
 const BEARER = /\b(bearer)\s+[^\s"',;]+/gi;
@@ -100,8 +100,8 @@ export function tokenForms(token: string): readonly string[] {
 }
 
 /**
- * About 1 ms and 1 MiB for each guess. A host's token is too long to guess. This protects a short token whose file names became known.
- * A key would not help: it would be in the same folder.
+ * Cost of the digest: about 1 ms and 1 MiB for each guess. It protects a short token if the names of its files become known. A long token
+ * needs no protection. A secret key would be in the folder of these files, and therefore protect nothing.
  */
 const COST = { N: 1024, r: 8, p: 1 };
 const BYTES = 16;

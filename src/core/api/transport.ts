@@ -73,7 +73,7 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   const began = momentOf(clock);
   const { method, body = null } = request;
   const headers = { ...request.headers, ...(body !== null && { "content-type": "application/json" }) };
-  // The injected clock enforces one limit for the whole attempt.
+  // Disable undici's limits, because the injected clock limits the whole attempt.
   const limits = { headersTimeout: 0, bodyTimeout: 0 };
   try {
     dispatcher.dispatch({ origin, path: `${pathname}${request.path}`, method, headers, body, ...limits }, exchange);
@@ -104,17 +104,17 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
 
 /** Conditions that prevent sending. */
 interface Check {
-  /** Aborted: the request must not be sent. */
+  /** After its abort, the request must not be sent. */
   readonly held: AbortSignal | undefined;
   /** Returns a failure if the time limit has passed. */
   overdue(): FailedAttempt | undefined;
 }
 
-/** One attempt, as a handler of undici. It uses no stream for the body, because a stream is slow. */
+/** Handler of undici for one attempt. It collects the body without a stream, because a stream is slow. */
 class Exchange implements DispatchHandler {
-  /** A byte of the request may have been written to a socket. */
+  /** True if a byte of the request may have been written to a socket. */
   hasLeft = false;
-  /** The failure of a request that was not written because its time limit had passed. */
+  /** Failure of a request that was not written, because its time limit had passed. */
   overdue: FailedAttempt | undefined;
   readonly #check: Check;
   readonly #most: number;
@@ -188,7 +188,7 @@ class Exchange implements DispatchHandler {
   }
 }
 
-/** Joins repeated headers: the first value counts, and all values of `Link`. */
+/** Returns one value for each header: the first value, or for `Link` all values. */
 function single(headers: Headers): ApiReply["headers"] {
   const one = (name: string, values: string[]) => (name === "link" ? values.join(", ") : values[0]);
   return Object.fromEntries(
@@ -251,7 +251,7 @@ function timeout(
   return new FailedAttempt(endpoint, { ...said, reached: "maybe", transient: true });
 }
 
-/** The failure below HTTP. @param hasLeft false: no byte of the request was written, whatever the error is. */
+/** Returns the failure below HTTP. @param hasLeft false if no byte of the request was written, whatever the error is. */
 function unreachable(
   { endpoint }: ApiRequest,
   { origin }: URL,

@@ -1,6 +1,6 @@
 /** Windows of a list: overlapping pages of different sizes. Their common rows prove that no row moved between two requests. */
 
-/** A requested page: its number from 1, whatever the host's first number is, and its size. */
+/** A requested page: its size, and its number. The number begins with 1, even if the host counts from 0. */
 export interface Window {
   readonly page: number;
   readonly size: number;
@@ -10,8 +10,8 @@ export interface Window {
 export const beginOf = ({ page, size }: Window): number => (page - 1) * size;
 
 /**
- * Returns the window that begins before `end` and reaches furthest beyond `end`. Undefined if no window of at most `most` rows does
- * both.
+ * Returns the window of at most `most` rows that begins before `end` and reaches furthest beyond `end`. Undefined if no such window
+ * exists.
  */
 export function windowAfter(end: number, most: number): Window | undefined {
   let best: Window | undefined;
@@ -26,8 +26,8 @@ export function windowAfter(end: number, most: number): Window | undefined {
 }
 
 /**
- * Returns true if a window certainly continues the window before: its first rows are the last rows of the other. Then every row that
- * existed during both requests is in one of them, as long as rows keep their order.
+ * Returns true if a window certainly continues the previous window: its first rows are the last rows of the previous window. Each row that
+ * existed during both requests is then in one of the windows, if rows keep their order.
  * @param overlap number of common rows if no row moved.
  */
 export function continues(before: readonly string[], rows: readonly string[], overlap: number): boolean {

@@ -1,6 +1,6 @@
 import type { Clock } from "../model/index.ts";
 
-/** Limits of the wait of a write. */
+/** Limits for the wait of a write. */
 export interface WriteTurn {
   /** Maximum wait, in milliseconds. Default: unlimited. */
   readonly withinMs?: number | undefined;
@@ -8,8 +8,8 @@ export interface WriteTurn {
 }
 
 /**
- * Queue of a client's mutations. They are sent concurrently until the host rejects one because it is busy (423, 503). From then on
- * they are sent one after another, first come, first served.
+ * Queue of a client's mutations. The client sends mutations concurrently until the host rejects one because it is busy (423, 503). From
+ * then on, the client sends them one after another, in the order of their requests.
  */
 export class WriteQueue {
   readonly #clock: Clock;
@@ -21,7 +21,7 @@ export class WriteQueue {
     this.#clock = clock;
   }
 
-  /** Makes each write wait for the write before, from now on. */
+  /** Makes each later write wait for the end of the previous write. */
   serialize(): void {
     this.#isSerial = true;
   }
@@ -45,7 +45,7 @@ export class WriteQueue {
     signal?.removeEventListener("abort", leave);
     const at = this.#waiting.indexOf(enter);
     if (at >= 0) this.#waiting.splice(at, 1);
-    // The turn began after the wait had ended.
+    // If the turn began after the end of the wait, give the turn to the next write.
     else if (!isIn) this.end();
     return isIn;
   }

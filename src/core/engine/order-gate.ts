@@ -166,10 +166,12 @@ function amountIn({ currency, bound, invoice }: Share, of: string): number | nul
   return invoiced === null ? null : Math.max(invoiced, ordered ?? 0);
 }
 
-/** An invoice above its expected maximum. `most`: expected maximum; `came`: invoiced amount. */
+/** Invoice above the expected maximum of its order. */
 interface Excess {
   readonly address: string;
+  /** Expected maximum. */
   readonly most: number;
+  /** Invoiced amount. */
   readonly came: number;
 }
 
@@ -183,7 +185,7 @@ export class Spending {
   readonly #limits: Limits;
   readonly #amounts: Amounts;
   readonly #shares = new Set<Share>();
-  /** Invoice with the highest ratio of `came` to `most`, by currency. */
+  /** Invoice that exceeds its expected maximum by the highest ratio, by currency. */
   readonly #worst = new Map<string, Excess>();
 
   constructor(limits: Limits, amounts: Amounts) {

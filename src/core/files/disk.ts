@@ -63,7 +63,7 @@ export async function createSynced(disk: Disk, path: string, text: string): Prom
 
 /**
  * Replaces the file at `path`, atomically for readers. Does not sync the folder.
- * @param temporary a path in the same folder. @param allow runs directly before the replacement. If it throws, the file stays.
+ * @param temporary path in the folder of `path`. @param allow runs directly before the replacement. If it throws, the file stays.
  * @returns the identity of the new file.
  */
 export async function replaceFile(
@@ -86,8 +86,8 @@ export async function replaceFile(
 
 /**
  * Returns true for a mounted file (`docker run -v FILE:FILE`): its folder accepts new files, but no file can replace the mount. The
- * test is a hard link in the same folder, which fails with `EXDEV`. Returns false on a file system without links.
- * @param temporary a free path in the same folder.
+ * test creates a hard link in this folder, which fails with `EXDEV`. Returns false on a file system without links.
+ * @param temporary free path in the folder of the file.
  */
 export async function isMount(
   disk: Disk,

@@ -74,7 +74,7 @@ export interface Seen {
   readonly writtenAt: number;
   /** Nanoseconds since the epoch. No program can set this time back. */
   readonly changedAt: bigint;
-  /** Equal for the same file with the same content. */
+  /** Identity of file and content. A new file or a rewrite changes the identity. */
   readonly identity: string;
   readonly inode: bigint;
 }
@@ -264,7 +264,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
     try {
       mkdirSync(each, { mode });
     } catch (error) {
-      // Another process may have created it meanwhile.
+      // Another process may have created the folder meanwhile.
       if (errnoOf(error) !== "EEXIST") throw error;
     }
   }
@@ -286,7 +286,7 @@ export function requirePrivate(path: string): Seen | undefined {
   return standing;
 }
 
-/** Checks a folder as {@link requirePrivate}. Ignores files, because no file can contain another. */
+/** Checks a folder or link as {@link requirePrivate}. Ignores a file, because the later creation of the folder fails there. */
 export function requirePrivateFolder(folder: string): void {
   if (["folder", "link"].includes(lookAt(folder)?.form ?? "")) requirePrivate(folder);
 }
@@ -355,7 +355,7 @@ const statOf = (path: string): BigIntStats | undefined => statSync(path, { bigin
 const lstat = (path: string): BigIntStats | undefined => lstatSync(path, { bigint: true, throwIfNoEntry: false });
 const isMissing = (error: unknown): boolean => errnoOf(error) === "ENOENT";
 
-/** Flags against links. Below roots, links are already resolved. Without roots, the flag rejects only a link at the end of the path. */
+/** Returns the flags that reject a link at the end of a path. With roots, {@link bounded} has already resolved all allowed links. */
 const flagsOf = ({ roots, links = true }: Bounds): number => (roots !== undefined || !links ? NO_FOLLOW : 0);
 
 function requireRegular(found: BigIntStats | undefined, path: string): void {

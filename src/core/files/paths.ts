@@ -10,14 +10,14 @@ export function isInside(folder: string, file: string): boolean {
 /** Device names of Windows, in any folder and with any extension. Opening such a name opens a printer or a port. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ .]*(?:[.:]|$)/i;
 
-/** Returns true if a file name means the same on every system. Windows drops dots and spaces at the end, and `:` opens a stream. */
+/** Returns true if a file name is valid and unchanged on each system. Windows drops dots and spaces at its end, and `:` opens a stream. */
 export function isPortableName(name: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Windows refuses control characters in a name
   return !DEVICE.test(name) && !/[ .]$|[<>:"|?*\\/\u0000-\u001f]/.test(name);
 }
 
 /**
- * Returns true if Windows would resolve the path at a server or a device. A mere lookup already sends the user's credentials there.
+ * Returns true if Windows would resolve the path at a server or a device. Already the lookup of such a path sends the user's credentials there.
  * @param platform `process.platform`.
  */
 export function isForeignPath(file: string, platform: string = process.platform): boolean {

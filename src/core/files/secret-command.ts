@@ -1,11 +1,11 @@
-// The user's programs with a secret as input or output.
+// Runs the user's programs that receive or print a secret.
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { attempt, type EnvVars, errnoOf } from "../model/index.ts";
 import { look } from "./file-system.ts";
 
 export interface CommandEnd {
-  /** Absent: success. Otherwise the rest of a sentence after "It": "ended with exit code 3". */
+  /** Reason of the failure, as the end of a sentence: `ended with exit code 3`. Absent: the program succeeded. */
   readonly failure?: string;
   readonly stdout: string;
   readonly stderr: string;
@@ -21,7 +21,7 @@ export type CommandRunner = (
   env: Readonly<Record<string, string>>,
 ) => Promise<CommandEnd>;
 
-/** Longest time of a command. A vault may need to start, or a person to touch a hardware key. */
+/** Time limit of a command, in milliseconds. It leaves time for the start of a vault, or for the touch of a hardware key. */
 export const SECRET_COMMAND_MS = 60_000;
 
 const MOST_LINES = 5;
@@ -52,7 +52,7 @@ export interface CaptureOptions {
   readonly mostBytes?: number;
 }
 
-/** Folders of programs without a PATH in the environment. */
+/** Folders of programs if the environment has no PATH. */
 const USUAL = "/usr/local/bin:/usr/bin:/bin";
 
 /**

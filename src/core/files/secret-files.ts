@@ -19,12 +19,12 @@ import { isInside } from "./paths.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
 interface SecretOutputParts {
-  /** Absolute path of the folder that paths are relative to, and stay in. */
+  /** Absolute path of the base of relative paths. Secrets stay in this folder and in `projects`, unless the declaration allows more. */
   readonly folder: string;
   /** Absolute paths of the projects that contain the folder, such as the app of a stack. A secret may be written anywhere in them. */
   readonly projects?: readonly string[];
   readonly disk: Disk;
-  /** Reads the path itself, also if it is a link. Undefined if the path does not exist. */
+  /** Returns the properties at a path without following a link. Undefined if the path does not exist. */
   look(path: string): Pick<Seen, "form" | "mode" | "isOwn"> | undefined;
   readonly run: CommandRunner;
   /** Absolute paths of files (state, declaration) that no secret may replace. */
@@ -36,8 +36,8 @@ interface SecretOutputParts {
 }
 
 /**
- * Writes one-time secrets to their `secret_output`. One at a time: two secrets may share an env file or a store.
- * Every failure is a HostformError `secret.output` that never holds the secret.
+ * Writes one-time secrets to their `secret_output`, one after the other, because two secrets may share an env file. Each failure is a
+ * HostformError `secret.output`, which never contains the secret.
  */
 export class SecretFiles {
   readonly #parts: SecretOutputParts;
@@ -50,7 +50,7 @@ export class SecretFiles {
   /**
    * Returns the place where a secret would be written. Writes nothing, and reads no path outside of the project unless the
    * declaration allows it.
-   * @throws HostformError `secret.output` for a place that may hold no secret.
+   * @throws HostformError `secret.output` for a forbidden place.
    */
   destination(output: FileOutput, of: SecretName): Promise<SecretDestination> {
     return secretTarget(this.#parts, output, of).destination(output);
@@ -61,12 +61,12 @@ export class SecretFiles {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).check());
   }
 
-  /** Returns the secrets that the place holds now; none for a command. */
+  /** Returns the secrets that the place contains now. A command has none. */
   held(output: SecretOutput, of: SecretName): Promise<readonly string[]> {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).held());
   }
 
-  /** Writes a secret, durably. Replaces the whole file, so that it is never half written. */
+  /** Writes a secret durably. Replaces the whole file, so that no reader gets a part of it. */
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void> {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).write(secret));
   }
@@ -89,7 +89,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     const declared = resolve(folder, outputPath(file));
     const folders = [...projects, folder];
     const roots = [...folders, ...(await attempt(() => Promise.all(folders.map((one) => realPath(disk, one)))))];
-    // The path alone decides before the disk is read.
+    // Reject a forbidden path by its text, before the path is read.
     const root = roots.find((one) => isInside(one, declared));
     if (root === undefined && !outside) {
       reject(problem("secret.output/elsewhere", { ...secret, file: declared, folder: folders[0] ?? folder }));
@@ -157,7 +157,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     return reject(problem("secret.output/encoding", { ...secret, file: path }));
   }
 
-  /** Returns a free path beside the target. The path is always the same, so the next run removes the file of a killed run. */
+  /** Returns a temporary path beside the target, after the removal of its file. The fixed path lets a run remove the file of a killed run. */
   async function freeBeside(path: string): Promise<string> {
     const temporary = join(dirname(path), `.${basename(path)}.hostform.tmp`);
     await disk.remove(temporary);
@@ -175,7 +175,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     reject(problem("secret.output/command", { ...secret, failure, isTest: purpose === "test", output }));
   }
 
-  /** Does a step on the disk; the system's error becomes a message. @param path the file to write. */
+  /** Runs a step on the disk, and converts an error of the system to `secret.output`. @param path the file to write. */
   async function attempt<T>(step: () => Promise<T>, path?: string): Promise<T> {
     try {
       return await step();
@@ -204,7 +204,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
 }
 
 /**
- * Secrets on the disk of this machine; commands run in `folder`.
+ * Creates the outputs of secrets on this machine. Commands run in `folder`.
  * @param env environment of the commands.
  */
 export function systemSecretFiles({
@@ -222,14 +222,14 @@ function reject(reason: Diagnostic): never {
   throw new HostformError([reason]);
 }
 
-/** Returns the path and its parents below a root, outermost first; without a root only the path. */
+/** Returns the path and its parents below a root, outermost first. Without a root, returns only the path. */
 function stepsTo(path: string, root: string | undefined): string[] {
   if (root === undefined) return [path];
   const names = relative(root, path).split(sep);
   return names.map((_, at) => join(root, ...names.slice(0, at + 1)));
 }
 
-/** Resolves the links of a path whose last parts need not exist. @throws the system's other errors. */
+/** Resolves the links of a path. Its last parts may be missing. @throws all other errors of the system. */
 async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<string> {
   try {
     return await disk.resolve(file);
@@ -255,10 +255,10 @@ export function appFolder(folder: string): string {
   }
 }
 
-/** Characters that mean themselves to a shell and to every reader of `.env` files. */
+/** Text without a character that is special in a shell or in a `.env` file. */
 const PLAIN = /^[A-Za-z0-9_./+=@%,-]+$/;
 
-/** `NAME=value`. A quoted value may contain line breaks and text that looks like another assignment. */
+/** Matches `NAME=value`. A quoted value may contain line breaks and text that looks like another assignment. */
 const ASSIGNMENT =
   /^([^\S\r\n]*(?:export[^\S\r\n]+)?)([A-Za-z_][\w.-]*)[^\S\r\n]*=[^\S\r\n]*(?:(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*")[^\r\n]*|[^\r\n]*)/gm;
 
@@ -290,7 +290,7 @@ function assignedTo(text: string, name: string): string[] {
 }
 
 /**
- * Quotes a value so that a shell (`set -a; . ./.env`) and dotenv readers read the same. Undefined if no such notation exists:
+ * Quotes a value so that a shell (`set -a; . ./.env`) and dotenv readers read an equal value. Undefined if no such notation exists:
  * a shell and dotenv share no escapes, so a value with both kinds of quotes cannot be written.
  */
 export function quoteValue(value: string): string | undefined {

@@ -95,9 +95,9 @@ export async function create(
     } catch (error) {
       if (!(error instanceof NotLiveYet)) throw error;
       await untilLive(creation, error);
-      // The parent is live, but the API still rejects the create request or the list.
+      // Give up if the API still rejects the request although the parent has been live for several attempts.
       if (++early > MOST_EARLY) throw error.refusal;
-      // An open attempt may have created the object, so the list decides first.
+      // Keep an open attempt: it may have created the object, so the next round reads the list before it sends.
       if (creation.intent === undefined) creation = new Creation(progress, withdraw);
       creation.lost = undefined;
     } finally {

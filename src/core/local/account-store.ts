@@ -13,14 +13,14 @@ export interface AccountStore {
   readonly requests: Ledger;
   /** List of the notes about habits of the host. Absent: each run learns the habits again. */
   readonly habits?: string | undefined;
-  /** The server is a sandbox: a reset may have removed the objects of earlier runs. */
+  /** True if the server is a sandbox. A reset of the sandbox may have removed the objects of earlier runs. */
   readonly isResettable: boolean;
   /** Path of the shared file, or the database with its server. Absent: the store is in memory, or its folder is unknown. */
   readonly file?: string | undefined;
 
-  /** Returns the reasons against recording a create: `store.busy`, `store.newer`, `store.unreachable`. Call this before a run changes anything. */
+  /** Returns the reasons why no create can be recorded: `store.busy`, `store.newer`. Call this before a run changes the account. */
   refusals(): Promise<readonly Diagnostic[]>;
-  /** Returns a number that grows with each create of any process. Call this before you read a list. 0: unknown. */
+  /** Returns a number that grows with each create of any process. 0: unknown. Call this before the read of a list. */
   count(): Promise<number>;
   /**
    * Runs `work` with the create lock of the token: no other process creates anything meanwhile. Creates of this process run
@@ -42,8 +42,8 @@ export interface AccountStore {
   /** Records that the create certainly created nothing. The store may write this as late as {@link answer}. */
   unsent(intent: LeavingCreate): Promise<void>;
   /**
-   * Lowers later sending times of the creates up to a count: a wrong clock recorded them. Call this after a wait for the list lag
-   * since `at`. @throws as {@link leave}.
+   * Lowers the sending times of the creates up to a count to at most `at`, because a wrong clock may have recorded later times. Call this
+   * after a wait for the list lag since `at`. @throws as {@link leave}.
    */
   sentBefore(at: number, count: number): Promise<void>;
   /** Returns the newest matching create of another process with this token. Before a create, call this under the create lock. */
@@ -51,7 +51,7 @@ export interface AccountStore {
 
   /**
    * Writes notes in one transaction. By default the notes are on disk when the promise resolves.
-   * @returns with `absent`: the existing notes. If there are any, nothing was written.
+   * @returns with `absent`: the existing notes. If a note exists, nothing was written.
    * @throws HostformError `store.unwritable`, `store.busy` or `store.newer`.
    */
   note(notes: readonly Note[], options?: NoteOptions): Promise<readonly Note[]>;
@@ -102,13 +102,13 @@ export interface Turn {
 
 /** Holder of the create lock or of the store's file. */
 export interface TurnHolder {
-  /** 0: unknown. */
+  /** Process id. 0: unknown. */
   readonly pid: number;
-  /** Empty if unknown. */
+  /** Name of the project. Empty if unknown. */
   readonly project: string;
-  /** In milliseconds since the epoch. */
+  /** Start of the lock, in milliseconds since the epoch. */
   readonly since: number;
-  /** File of the store, if the process holds the file. */
+  /** File of the store, if the process has locked the file. */
   readonly file?: string | undefined;
 }
 
@@ -125,18 +125,24 @@ export interface LeavingCreate {
   readonly at: number;
 }
 
+/** Outcome of a create that a store has not yet written. */
+export interface EndedCreate {
+  readonly intent: LeavingCreate;
+  readonly isAnswered: boolean;
+}
+
 /** Selects creates of other processes. Creates in progress never match. */
 export interface IntentQuery {
   readonly thing?: string;
   readonly likeness?: string;
   readonly state?: StoredCreate["state"];
-  /** Only creates after this count. */
+  /** Selects creates after this count ({@link AccountStore.count}). */
   readonly after?: number;
-  /** Mark of a state to exclude: a state knows its own creates. */
+  /** Excludes the creates of the state with this mark, because a state knows its own creates. */
   readonly notOf?: string;
   /** Mark of the asking state, for {@link StoredCreate.isOwn}. */
   readonly place?: string;
-  /** Id of the intent in the asking state, also for {@link StoredCreate.isOwn}: a state may move to another place. */
+  /** Id of the intent in the asking state, also for {@link StoredCreate.isOwn}. It stays the same if the state moves. */
   readonly intent?: string | undefined;
 }
 
@@ -207,7 +213,7 @@ export interface Held extends Holding {
   readonly lastSeen: number;
   /** False: a later run of the state did not find the object. The holding then excludes no candidate and blocks no import. */
   readonly isFirm: boolean;
-  /** The file of the state no longer exists. */
+  /** Set if the file of the state no longer exists. */
   readonly isRemoved?: true;
 }
 

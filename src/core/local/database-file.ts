@@ -31,7 +31,7 @@ interface DatabaseForm<S> {
 export type DatabaseTrouble = "busy" | "damaged" | "moved" | "newer" | "unsafe" | "other";
 
 const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
-  // SQLITE_ERROR: hostform's statements are fixed, so a table is missing or has other columns.
+  // SQLITE_ERROR: hostform's statements are correct, so a table is missing or has other columns.
   1: "damaged",
   5: "busy",
   6: "busy",
@@ -40,9 +40,9 @@ const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
 };
 /** SQLITE_READONLY_DBMOVED: SQLite detects the move before a write. */
 const MOVED = 8 | (4 << 8);
-/** Number of attempts: a corrupted file may also have been moved by another process. */
+/** Maximum number of attempts. After the repair of a corrupted file, another process may also have moved the file. */
 const ATTEMPTS = 3;
-/** Longest wait for a busy file. A transaction takes less than 1 ms, so a longer holder is stuck. */
+/** Maximum wait for a busy file, in milliseconds. A transaction takes less than 1 ms, so a longer transaction is stuck. */
 export const PATIENCE_MS = 4_000;
 const [BUSY_AGAIN_MS, BUSY_SPREAD_MS] = [10, 40];
 
@@ -71,7 +71,7 @@ interface Opened<S> extends Transactions {
   readonly statements: S;
   readonly place: string;
   readonly inode: bigint | undefined;
-  /** Failure of `onOpen` while another process holds the file. The file is then readable but not writable. */
+  /** Failure of `onOpen` while another process has locked the file. Until a later success, the file is only readable. */
   busy?: unknown;
 }
 
@@ -177,7 +177,7 @@ export class DatabaseFile<S> {
   #setAside(place: string, inode: bigint | undefined): void {
     // Another process may already have replaced the corrupted file.
     if (inodeOf(place) !== inode) return;
-    // Before the rename: afterwards, these files may belong to the new database of another process.
+    // Remove the companions before the rename. After it, these files may belong to the new database of another process.
     removeCompanions(place);
     rename(place, `${place}.damaged`);
     this.#form.onDamaged?.();
@@ -207,7 +207,7 @@ function makeTables<S>(database: DatabaseSync, form: DatabaseForm<S>): void {
   if (applicationOf(database) === applicationId) {
     if (Number(database.prepare("PRAGMA user_version").get()?.user_version) > version)
       throw new NewerVersion("a newer version of hostform wrote the file");
-    // Without the check SQLite may miss corruption inside the file and lose later writes.
+    // Without this check, SQLite may not detect a corrupted part of the file, and lose later writes.
     const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
     if (found !== "ok") throw new NotAsWritten(String(found));
     return;
@@ -252,7 +252,7 @@ type Sqlite = typeof import("node:sqlite");
 
 let loaded: Sqlite | undefined;
 
-/** Opens a file as an SQLite database. The first call loads the module: most commands need no database. */
+/** Opens a file as an SQLite database. The first call loads the SQLite module, because most commands need no database. */
 export function openDatabase(path: string): DatabaseSync {
   loaded ??= withoutWarning(process, () => process.getBuiltinModule("node:sqlite"));
   return new loaded.DatabaseSync(path);

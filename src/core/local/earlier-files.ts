@@ -1,4 +1,4 @@
-// Import of the files from before the store, at each opening of the store. Supported for one minor version.
+// Import of the files of versions without the store, at each opening of the store. Supported for one minor version.
 import type { DatabaseSync } from "node:sqlite";
 import { exists, look } from "../files/file-system.ts";
 import { NOTE_KEPT_MS } from "./account-store.ts";
@@ -110,7 +110,7 @@ function readIfNew(
   if (readEarlier(file, applicationId, read)) putMeta.run(name, version);
 }
 
-/** @returns false if the file is unreadable or belongs to another program. */
+/** Reads a file of an earlier version. @returns false if the file is unreadable or belongs to another program. */
 function readEarlier(file: string, applicationId: number, read: (database: DatabaseSync) => void): boolean {
   let database: DatabaseSync | undefined;
   try {

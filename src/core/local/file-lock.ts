@@ -1,4 +1,4 @@
-// Resources bound to the life of a process: its file locks, its heartbeat (a locked file), and its mark.
+// File locks, heartbeats (locked files) and marks of processes. They end with their process.
 import { hash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -199,9 +199,9 @@ export function beginSign(file: string): EndSign {
   };
 }
 
-/** Takes the heartbeat file of an ended process. Returns undefined while the process lives, or without such a file. */
+/** Takes the lock of an ended process's heartbeat file. Undefined while the process runs, or without such a file. */
 export function takeEndedSign(file: string): FileLock | undefined {
-  // An unreadable file proves nothing.
+  // An unreadable file is no proof that the process has ended.
   return attempt(
     () => (exists(file) ? takeFileLock(file) : undefined),
     () => undefined,

@@ -7,7 +7,7 @@ import type { RequestOutlook } from "../model/index.ts";
  */
 export interface Ledger {
   /**
-   * Books one request at `now` if the limit allows one: `waitMs` is 0, and `left` further requests may follow in this minute.
+   * Books one request at `now` if the limit allows one. Then `waitMs` is 0, and `left` further requests may follow in this minute.
    * Otherwise books nothing and returns the wait before the next call.
    */
   reserve(now: number, limit: number): Promise<Reservation>;

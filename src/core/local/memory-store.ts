@@ -58,12 +58,12 @@ interface IntentRow extends LeavingCreate {
   readonly state: StoredCreate["state"] | "open";
 }
 
-/** Rows of one token. The notes also belong to this token only; in a file they belong to the origin. */
+/** Rows of one token. The notes also belong to this token. In a file, notes belong to the origin of the API. */
 export class MemoryTables {
   readonly window = new RollingWindow();
   readonly intents = new Map<string, IntentRow>();
   readonly notes = new Map<string, Note>();
-  /** Key: state, then object. */
+  /** Objects by the mark of their state, then by their key. */
   readonly holdings = new Map<string, Map<string, Held>>();
   count = 0;
   epoch = 0;
@@ -266,7 +266,7 @@ export class MemoryStore implements AccountStore {
     if (tables.next === this.#who) tables.next = undefined;
     tables.epoch += 1;
     tables.holder = { pid: process.pid, project, since: now, process: this.#who, beats: 0 };
-    // The other processes released the lock, or ended, without a response.
+    // The other processes released the lock or ended before a response, so the result of their open creates is unknown.
     for (const row of this.#others()) if (row.state === "open") this.#put(row, "unknown", row.process);
     const last = Math.max(0, ...this.#others().map(({ serial }) => serial));
     return { epoch: tables.epoch, isTakenOver, isNewerThan: (count) => last > count || tables.count < count };

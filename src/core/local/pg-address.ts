@@ -71,8 +71,8 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string, varia
 const isHere = (host: string) => /^(?:\/|localhost$|::1$|127(?:\.\d+){3}$)/.test(host);
 
 /**
- * Rejects an unverified connection to another machine, because state and store contain secrets. Separate from {@link parsePgServer}:
- * Terraform's settings have no such check.
+ * Rejects an unverified connection to another machine, because the state contains secrets. Not part of
+ * {@link parsePgServer}, which also reads Terraform's settings without this check.
  * @throws HostformError `state.backend`
  */
 export function requireVerified({ host, tls, variable }: PgServer, { HOSTFORM_PG_INSECURE }: NodeJS.ProcessEnv): void {
@@ -96,7 +96,7 @@ function fromUrl(text: string, variable: string): Map<string, string> {
       ["user", plain(url.username)],
       ["password", plain(url.password)],
       ["dbname", plain(url.pathname.replace(/^\//, ""))],
-      // Last, because parameters override the URL: the host of `postgres:///db?host=/run/postgresql` is a folder.
+      // The parameters are last, because they override the URL: the host of `postgres:///db?host=/run/postgresql` is a folder.
       ...url.searchParams,
     ]);
   } catch {

@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** A database session. The server frees the session's locks at its end, whatever the cause. */
 export interface Database {
-  /** Runs a statement. Throws the server's or the system's own error. */
+  /** Runs a statement. @throws the original error of the server or the system. */
   query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Reason for the unexpected end of the session; undefined while it lasts. */
   readonly lost: string | undefined;
@@ -22,10 +22,10 @@ export interface Database {
 export type PgModule = Pick<typeof import("pg"), "Client">;
 
 const CONNECT_MS = 10_000;
-/** Longest time of a statement at the server. `ANSWER_MS`: longest wait for the response. */
+/** Time limit of a statement at the server. `ANSWER_MS`: time limit of its response. In milliseconds. */
 const STATEMENT_MS = 30_000;
 const ANSWER_MS = 40_000;
-/** Longest wait for an orderly end of the connection. A hung server never ends it. */
+/** Maximum wait for the server to end the connection, in milliseconds. A hung server never ends the connection. */
 const PARTING_MS = 2_000;
 
 interface ConnectOptions {
@@ -70,7 +70,7 @@ export async function connectTo(
       ? raise("state.backend/clear_text", { place: nameOfServer(server), variable: server.variable })
       : server.password;
   const client = new Client({ ...(await configOf(server, applicationName, timeoutMs)), password });
-  /** Private field of the package. */
+  /** Connection of the client, a private field of the package. */
   const { connection } = client as { connection?: NodeJS.EventEmitter & { stream?: { destroy(): void } } };
   // The package emits this event before it calls the password function above.
   connection?.on("authenticationCleartextPassword", () => {

@@ -2,6 +2,7 @@
 // order of the commits.
 import { hash, randomUUID } from "node:crypto";
 import {
+  type EndedCreate,
   HOLDING_KEPT_MS,
   type IntentQuery,
   type LeavingCreate,
@@ -22,17 +23,11 @@ interface PgIntentsOptions {
   onRestored?(): void;
 }
 
-/** Unwritten outcome of a create. */
-interface Ended {
-  readonly intent: LeavingCreate;
-  readonly isAnswered: boolean;
-}
-
 export class PgIntents {
   readonly #session: PgSession;
   readonly #options: PgIntentsOptions;
   /** Outcomes written with the next create or at the release of the create lock. No process needs an outcome earlier. */
-  #ended: readonly Ended[] = [];
+  #ended: readonly EndedCreate[] = [];
   /** Highest serial of another process, up to the serial `until`. Older rows are not read again. */
   #others: { readonly last: number; readonly until: number } | undefined;
   /** Highest known serial. A higher count was read before a backup was restored. */
@@ -155,7 +150,7 @@ export class PgIntents {
   async sentBefore(at: number, count: number): Promise<void> {
     const { origin, account } = this.#options;
     const lower = `UPDATE hostform.intents SET at = $3 WHERE origin = $1 AND account IN ($2, '') AND at > $3 AND serial <= $4`;
-    await this.#session.run((query) => query(lower, [origin, account, Math.round(at), count]));
+    await this.#session.run((query) => query(lower, [origin, account, this.#timeOf(at), count]));
   }
 
   async newest({
@@ -188,7 +183,7 @@ export class PgIntents {
     if (row === undefined) return undefined;
     const isOwn = row.id === intent || (own !== "" && row.place === own);
     const found = row.state === "answered" ? "answered" : "unknown";
-    return { serial: Number(row.serial), at: Number(row.at), state: found, isOwn };
+    return { serial: Number(row.serial), at: Number(row.at) - this.#session.offsetMs, state: found, isOwn };
   }
 
   async #answer(query: Query, intent: LeavingCreate): Promise<void> {
@@ -228,12 +223,15 @@ export class PgIntents {
         ON CONFLICT (origin, id, epoch) DO UPDATE SET serial = excluded.serial, process = excluded.process, state = excluded.state,
           at = excluded.at, place = excluded.place, thing = excluded.thing, likeness = excluded.likeness
         RETURNING serial, ${SIGNS}`,
-      [origin, id, account, process, epoch, ...names, Math.round(at), state, this.#session.now()],
+      [origin, id, account, process, epoch, ...names, this.#timeOf(at), state, this.#session.now()],
     );
     // At once: after a failure, the next connection may find an older database.
     this.#counted = Math.max(this.#counted, Number(row?.serial ?? 0));
     return row !== undefined;
   }
+
+  /** Converts a time of this machine's clock to the server's clock, because the clocks of several machines differ. */
+  #timeOf = (at: number) => Math.round(at + this.#session.offsetMs);
 
   /** Returns the digest of a name. */
   #digest(text: string): string {

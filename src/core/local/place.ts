@@ -1,4 +1,4 @@
-/** Places of states. Each program and each front computes the same place for a state. */
+/** Computes the place of a state. All programs and fronts compute the same place for one state. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { exists, realPath } from "../files/file-system.ts";
@@ -31,11 +31,11 @@ export function placeOfFile(file: string): Place {
   const [root, workspace] = isOfWorkspace
     ? [path.resolve(folder, "../.."), path.basename(folder)]
     : [folder, "default"];
-  // Earlier versions used this mark.
+  // The mark has the form of earlier versions, so that their entries stay valid.
   return { mark: markOf(["folder", root, workspace, null]), label: `the Terraform workspace ${workspace} in ${root}` };
 }
 
-/** Returns true if the state's file on this machine no longer exists. A lock file counts as the file: Terraform's first run creates it. */
+/** Returns true if the state's file on this machine no longer exists. A lock file counts as the file, because Terraform's first run creates the lock file first. */
 export function isRemoved({ mark, label }: Place): boolean {
   const inFolder = /^(.*) in (\/.*|[A-Za-z]:.*)$/s.exec(label);
   const [, name = "", folder = ""] = inFolder ?? [];
@@ -87,7 +87,7 @@ function addressIn(text: string): string {
   return url.href;
 }
 
-/** The database without its user and password. */
+/** Returns the name of a database server, without user and password. */
 const serverIn = (connection: string, env: EnvVars): string =>
   attempt(
     () => nameOfServer(parsePgServer({ ...env, PG_CONN_STR: connection }, env.USER ?? "")),

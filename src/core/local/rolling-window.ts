@@ -13,7 +13,7 @@ const GRACE_MS = 1_000;
 const TURN_MS = 100;
 /** Longest pause. hostform then sends again, even if the host asked for a longer pause. */
 const LONGEST_PAUSE_MS = 3_600_000;
-/** Smaller corrections of the clock are normal. */
+/** Minimum backward step of the clock that counts as set back, in milliseconds. Smaller corrections are normal. */
 const SET_BACK_MS = 1_000;
 /** Pause after a first 429 without a requested pause. A host with small bursts then accepts further requests. */
 const FIRST_PAUSE_MS = 5_000;
@@ -27,7 +27,7 @@ const SLACK = 1.03;
 const [SLOW_REQUESTS, LESS_SLOW] = [2, 0.75];
 /** Lower bound of a learned limit, as a share of the previous limit. Another client may have used the rest only once. */
 const LEAST_SHARE = 1 / 4;
-/** Requests left unused when other clients share the token. All clients read the same remaining number simultaneously. */
+/** Requests left unused when other clients share the token. All clients may read one remaining number simultaneously. */
 const LEFT_TO_OTHERS = 2;
 
 /** Owner of requests that only the host's rate headers report. */
@@ -55,7 +55,7 @@ interface Booking {
  * 4. If the host's rate headers report other clients, the remaining requests are spread over the remaining time.
  */
 export class RollingWindow {
-  /** Ascending. */
+  /** Bookings in the order of their end. */
   #bookings: Booking[] = [];
   /** End of the kept place of each waiting client. */
   #waiting = new Map<string, number>();

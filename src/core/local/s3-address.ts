@@ -8,7 +8,7 @@ interface S3Place {
   readonly key: string;
 }
 
-/** @param workspace The key of another workspace than `default` has a prefix. */
+/** Returns the place of a state. @param workspace adds a prefix to the key, unless it is `default`. */
 export function s3Place(settings: Readonly<Record<string, unknown>>, workspace: string, env: EnvVars): S3Place {
   const { bucket, key, workspace_key_prefix: prefix, endpoint, endpoints } = settings;
   const declared = [isObject(endpoints) ? endpoints.s3 : undefined, endpoint];

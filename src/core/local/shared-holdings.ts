@@ -13,8 +13,8 @@ import {
 import { isRemoved } from "./place.ts";
 
 /**
- * A changed holding updates `seen`. The end of a run over a whole state updates `ended`. A firm holding was last seen at the later of
- * both times. `scope` separates successive servers with the same URL.
+ * Tables of the holdings. `seen`: time of a holding's last change. `ended`: end of the last run over the whole state. A firm holding was
+ * last found at the later of both times. `scope` separates successive servers with the same URL.
  */
 export const HOLDINGS_SCHEMA = `
   CREATE TABLE places (scope TEXT, mark TEXT, label TEXT NOT NULL, ended INTEGER NOT NULL,

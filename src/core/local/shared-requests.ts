@@ -11,13 +11,13 @@ const SOON_MS = 50;
 const ASK_AGAIN_MS = 50;
 
 /**
- * Window after the event `serial`, and later events. An event adds one row instead of a whole window. A process reads only the rows
- * of other processes.
+ * Tables of the windows. `windows` contains a window that includes all events up to `serial`, and `events` contains the later events.
+ * A new event adds one row and need not rewrite the window. A process reads only the new rows of other processes.
  */
 export const REQUESTS_SCHEMA = `
   CREATE TABLE windows (account TEXT PRIMARY KEY, serial INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
   CREATE TABLE events (account TEXT, serial INTEGER, event TEXT NOT NULL, PRIMARY KEY (account, serial)) STRICT, WITHOUT ROWID;`;
-/** Number of events before the window is rewritten, or the number of its requests if that is larger. */
+/** Minimum number of events before the window is rewritten. A window with more requests waits for as many events. */
 const FOLD_AFTER = 200;
 
 export const prepareRequests = (database: DatabaseSync) => ({
@@ -60,7 +60,7 @@ export class SharedRequests implements Ledger {
   readonly #file: Pick<DatabaseFile<Statements>, "change">;
   readonly #options: SharedRequestsOptions;
   #known: Known | undefined;
-  /** Replaces an unusable file. */
+  /** Window of this process alone, after the file became unusable. */
   #alone: RollingWindow | undefined;
   /** Unwritten events: acceptances and refusals, delayed by {@link SOON_MS} or by a busy file. */
   #owed: LedgerEvent[] = [];

@@ -16,6 +16,7 @@ import {
 } from "../model/index.ts";
 import {
   type AccountStore,
+  type EndedCreate,
   type Held,
   type HeldObject,
   type Holding,
@@ -68,12 +69,6 @@ export interface SqliteStoreOptions {
   onNew?(file: string): void;
 }
 
-/** Unwritten outcome of a create. */
-interface Ended {
-  readonly intent: LeavingCreate;
-  readonly isAnswered: boolean;
-}
-
 export class SqliteStore implements AccountStore {
   readonly account: string;
   readonly requests: SharedRequests;
@@ -93,7 +88,7 @@ export class SqliteStore implements AccountStore {
   readonly #turn: SharedTurn;
   readonly #holdings: SharedHoldings;
   /** Outcomes written with the next create or at the release of the create lock. No process needs an outcome earlier. */
-  #ended: Ended[] = [];
+  #ended: EndedCreate[] = [];
 
   get file(): string | undefined {
     return attempt(this.#place, () => undefined);
@@ -285,7 +280,7 @@ export class SqliteStore implements AccountStore {
     );
   }
 
-  /** Empties the write-ahead log, because removed secrets may remain there. Retries later if another process reads the log. */
+  /** Empties the write-ahead log, because removed secrets may remain in the log. Retries later if another process reads the log. */
   #overwriteRemoved(): void {
     if (!this.#hasRemoved) return;
     const checkpoint = ({ database }: StoreStatements) => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
@@ -324,17 +319,17 @@ export class SqliteStore implements AccountStore {
     putIntent.run(this.account, this.#who, id, ...names, at, state);
   }
 
-  /** Returns the digest of a name. Versions before the store used the same digest. */
+  /** Returns the digest of a name. Must not change: the imported files of earlier versions contain digests of this form. */
   #digest(text: string): string {
     return text === "" ? "" : hash("sha256", `${this.account}.creates\n${text}`);
   }
 
-  /** Runs a reading statement without a transaction: no other process writes creates while this process has the create lock. */
+  /** Reads without a transaction, because no other process writes creates while this process has the create lock. */
   #read<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
     return this.#unlessAlone(() => this.#file.use(action), patienceMs);
   }
 
-  /** Runs one transaction, and writes the unwritten outcomes in it. */
+  /** Runs one transaction. The transaction also writes the pending outcomes of creates. */
   #change<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
     return this.#unlessAlone(() => {
       const result = this.#file.change((statements) => {
@@ -349,7 +344,7 @@ export class SqliteStore implements AccountStore {
     }, patienceMs);
   }
 
-  /** If the file becomes unusable, this process creates without the create lock until the store closes. @throws HostformError `store.busy`, `store.newer` or `store.unsafe`. */
+  /** Runs an action. If the file is unusable, creates need no create lock until the store closes. @throws HostformError `store.busy`, `store.newer`, `store.unsafe`. */
   async #unlessAlone<T>(action: () => T, patienceMs?: number): Promise<T | undefined> {
     if (this.#isAlone) return undefined;
     try {
@@ -377,7 +372,7 @@ export class SqliteStore implements AccountStore {
     });
   }
 
-  /** @throws HostformError `store.unwritable`, `store.busy`, `store.newer` or `store.unsafe`. */
+  /** Runs an action on the file, and explains its failure. @throws HostformError `store.unwritable`, `store.busy`, `store.newer`, `store.unsafe`. */
   async #explained<T>(action: () => T): Promise<T> {
     try {
       return await whenFree(action);

@@ -11,8 +11,9 @@ import { prepareRequests, REQUESTS_SCHEMA } from "./shared-requests.ts";
 export const VERSION = 2;
 
 /**
- * A serial is never reused, so the count only grows. State `open`: the create was sent and has no response yet. A run may create
- * thousands of objects, so each query uses an index. `turns.progress` is the last heartbeat of the create lock's holder.
+ * Tables of a store. A serial is never reused, so the count of creates only grows. State `open`: the create was sent and has no response
+ * yet. `turns.progress` is the last heartbeat of the create lock's holder. Each query uses an index, because a run may create thousands
+ * of objects.
  */
 export const SCHEMA = `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   ${REQUESTS_SCHEMA}
@@ -80,8 +81,8 @@ export function prepare(database: DatabaseSync) {
 export type StoreStatements = ReturnType<typeof prepare>;
 
 /**
- * Types of Linux's local file systems (`statfs`): ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. A write-ahead log is safe
- * there.
+ * Types of Linux's local file systems (`statfs`): ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. A write-ahead log is safe on
+ * these file systems.
  */
 const LOCAL = new Set([
   0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010, 0xca45_1a4e,
@@ -100,7 +101,7 @@ function isLocal(folder: string, platform: string = process.platform): boolean {
 
 /**
  * Returns the pragmas of the journal mode. The creator of the file chooses the mode: a write-ahead log, or a journal on network file
- * systems, because a log is unsafe there. With the log, `NORMAL` syncs nothing at a commit and cannot corrupt the file.
+ * systems, because a log is unsafe on these. With the log, `NORMAL` syncs nothing at a commit and cannot corrupt the file.
  */
 export function modeOf(database: DatabaseSync, place: string, isEmpty: boolean): string {
   const isLog = isEmpty
@@ -117,7 +118,7 @@ const DAY_MS = 24 * 3_600_000;
 export const INTENT_KEPT_MS = 30 * DAY_MS;
 
 /**
- * Removes expired rows once a day, by the time of the previous cleanup. After a jump of the clock, removes nothing for 30 days:
+ * Removes expired rows once a day, by the time of the previous cleanup. After a jump of the clock, removes nothing for 30 days, because
  * the clock may be wrong.
  */
 export function removeOld({ database, meta, putMeta, dropUnseen, dropEmpty }: StoreStatements, now: number): void {

@@ -10,13 +10,13 @@ const ASK_AGAIN_MS = 50;
 const CREATES_IN_A_ROW = 20;
 /** Pause before this process takes the create lock again. Longer than the pause between attempts of a waiting process. */
 const PAUSE_FOR_OTHERS_MS = 3 * ASK_AGAIN_MS;
-/** Longest unreported wait for one process. */
+/** Wait for one process before it is reported, in milliseconds. */
 const REPORT_AFTER_MS = 5_000;
-/** Interval of the holder's heartbeats. */
+/** Interval of the holder's heartbeats, in milliseconds. */
 export const BEAT_MS = 10_000;
-/** Time without a heartbeat after which a holder counts as frozen. */
+/** Time without a heartbeat after which a holder counts as frozen, in milliseconds. */
 export const FROZEN_AFTER_MS = 60_000;
-/** Longest gap between two observations. After a longer gap this process may have been frozen itself, and the count starts again. */
+/** Maximum gap between two observations, in milliseconds. After a longer gap, the measurement restarts: this process may have been frozen. */
 const LOOKS_WITHIN_MS = 5_000;
 
 /** Process that blocks this process. */
@@ -78,7 +78,7 @@ export class TurnQueue {
   readonly #reported = new Set<string>();
   /** Ends the heartbeats of this process. */
   #beating = new AbortController();
-  /** End of the last step. Steps on the create lock run one after the other. */
+  /** Promise of the last step on the create lock. Steps run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(row: TurnRow, options: TurnQueueOptions) {
@@ -95,7 +95,7 @@ export class TurnQueue {
     }
   }
 
-  /** Drops a lock taken over by another process. The next create of this process takes the lock again. */
+  /** Drops a lock that another process has taken over. The next create of this process takes the lock again. */
   lost(turn: Turn): void {
     if (turn !== this.#turn) return;
     this.#turn = undefined;
@@ -121,19 +121,19 @@ export class TurnQueue {
         const answer = await this.#oneByOne(() => this.#tryToEnter(request));
         if (answer && "epoch" in answer) return answer;
         waits ||= answer !== undefined;
-        // The wait for creates of this process does not count.
+        // Count only the wait for other processes.
         since = answer && (since ?? clock.monotonic());
         if (answer) this.#refuseLate(answer, clock.monotonic() - (since ?? 0), request);
         await (answer && this.#row.wait ? this.#row.wait(signal) : clock.sleep(ASK_AGAIN_MS, signal));
       }
     } catch (error) {
-      // In a busy file the record of the wait stays. No other process depends on this record.
+      // If the file is busy, the record of the wait stays. No other process depends on this record.
       if (waits) await this.#oneByOne(() => this.#withdraw()).catch(() => {});
       throw error;
     }
   }
 
-  /** @returns undefined during the pause for other processes. */
+  /** Tries to take the create lock for a create. @returns undefined during the pause for other processes. */
   async #tryToEnter(request: TurnRequest): Promise<Turn | Blocker | undefined> {
     if (this.#turn === undefined) {
       if (this.#othersUntil > this.#options.clock.monotonic()) return undefined;
@@ -219,7 +219,7 @@ export class TurnQueue {
     void keepBeating(this.#options.clock, signal, () => this.#oneByOne(step));
   }
 
-  /** @throws HostformError `store.turn` or `store.busy` at the end of the longest wait. */
+  /** Ends a wait that exceeds its limit. @throws HostformError `store.turn` or `store.busy`. */
   #refuseLate(holder: Blocker, waitedMs: number, { timeoutMs = Number.POSITIVE_INFINITY }: TurnRequest): void {
     const { pid, project, since, file } = holder;
     // No process can take over the file from its holder.
@@ -241,7 +241,7 @@ export class TurnQueue {
   }
 }
 
-/** Never rejects. */
+/** Sends heartbeats until the signal is aborted. Never rejects. */
 async function keepBeating(clock: Clock, signal: AbortSignal, beat: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(BEAT_MS, signal).catch(() => {});

@@ -87,11 +87,11 @@ export const declaration = {
   })),
   "api.money_scale": error(
     ({ scale, name, of, id, text }: Words<"name" | "of" | "text" | "id"> & { scale: number }) => ({
-      summary: `money_scale ${scale} contradicts the ${name} of ${of} ${id}: ${text} has a fraction`,
+      summary: `money_scale ${scale} contradicts the ${name} of ${of} ${id}: ${text} is not a whole number`,
       detail:
         "With this scale, amounts are whole numbers of the smallest unit. With a wrong scale, max_spend has no effect.",
       remedies: [
-        "If the API's amounts are in the currency itself, set money_scale: 0 and write max_spend in the currency.",
+        `If ${text} is an amount in whole units of the currency, such as dollars, set money_scale: 0. Then write max_spend in this unit.`,
       ],
     }),
   ),

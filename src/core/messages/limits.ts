@@ -174,8 +174,10 @@ export const limits = {
     remedies: [`Correct the function in ${file}.`],
   })),
   "policy.unsupported": either(({ what, why }: Words<"what" | "why">) => ({
-    summary: `The policy has ${what}, which cannot be enforced here`,
+    summary: `The policy has ${what}, which this run cannot enforce`,
     detail: `${why}.`,
-    remedies: ["Enforce this part in a run that knows the complete plan, or remove it from the policy of this run."],
+    remedies: [
+      "Enforce this part in a run that knows the complete plan, or remove this part from the policy of this run.",
+    ],
   })),
 } satisfies Catalogue;

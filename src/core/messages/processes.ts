@@ -144,8 +144,9 @@ export const processes = {
     remedies: ["Check the account for objects of an interrupted apply. Import these objects."],
   })),
   "store.turn_lost": error(() => ({
-    summary: "Another process took over the create lock",
-    detail: `This process sent no heartbeat in time, or the file of the store was replaced. No request was sent.`,
+    summary: "This run lost the create lock, and did not send its create request",
+    detail:
+      "Another process takes over the lock after one minute without a heartbeat, or after the file of the store is replaced.",
     remedies: [{ do: "apply_again" }],
   })),
   "store.waiting": warning((of: Turn) => ({

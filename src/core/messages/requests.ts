@@ -172,7 +172,9 @@ export const requests = {
   })),
   "api.forbidden/refused": error(({ request, ability }: Request & Words<"ability">) => ({
     summary: `The API rejected ${request} (403)`,
-    remedies: [`Follow the server's message. If the token is the reason, the request needs the ability "${ability}".`],
+    remedies: [
+      `Correct what the server's message names. If it names the token, the token needs the ability "${ability}".`,
+    ],
   })),
   "api.not_found": error(({ request, status }: Request & Status) => ({
     summary: `The API does not know ${request} (${status})`,
@@ -191,7 +193,7 @@ export const requests = {
     ],
   })),
   "api.conflict": error(({ request, status }: Request & Status) =>
-    again(`The API rejected ${request} during another request (${status})`),
+    again(`The API rejected ${request}, because it is still processing another request (${status})`),
   ),
   "api.conflict/key": error({
     summary: "The API is still processing a request with the same Idempotency-Key (409)",
@@ -199,7 +201,7 @@ export const requests = {
   }),
   "api.rejected": error(({ request, status }: Request & Status) => ({
     summary: `The API rejected ${request} (${status})`,
-    remedies: ["Follow the server's message."],
+    remedies: ["Correct what the server's message names. Without a message, ask the host."],
   })),
   "api.rejected/key": error(({ status }: Status) => ({
     summary: `The API knows the Idempotency-Key of this order from a request with other values (${status})`,

@@ -10,10 +10,10 @@ import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts"
 export interface Seal {
   /** Clear-text header: everything that decryption needs, except the key. */
   readonly header: JsonObject;
-  /** @param bound the place of the text (lineage, serial …). @returns one line of base64. */
+  /** Encrypts a text. @param bound place of the text (lineage, serial …). @returns one line of base64. */
   seal(text: string, bound: string): string;
   /**
-   * The inverse of `seal`. The fingerprint proves the key, so a failure means that the text is corrupted.
+   * Decrypts a text of `seal`. The fingerprint in the header has proved the key, so a failure means that the text is corrupted.
    * @throws HostformError `state.unreadable` if a byte was changed, or the text is in another place.
    */
   open(sealed: string, bound: string): string;
@@ -21,9 +21,9 @@ export interface Seal {
   readonly old?: boolean;
 }
 
-/** OpenTofu's default. OWASP recommends at least 210,000 for this function. */
+/** Default number of iterations, as in OpenTofu. OWASP recommends at least 210,000 for this function. */
 export const PBKDF2_ITERATIONS = 600_000;
-/** Limit for files of others. More iterations would occupy the reader for hours. */
+/** Maximum number of iterations that a header may request. More iterations would take hours. */
 const MOST_ITERATIONS = 10_000_000;
 const SALT_BYTES = 32;
 const KEY_BYTES = 32;
@@ -45,9 +45,9 @@ const header = z.discriminatedUnion("from", [
 type KeyHeader = z.infer<typeof header>;
 
 export interface EncryptionOptions {
-  /** If undefined, no text can be encrypted or decrypted. */
+  /** Current key. Without it, no text can be encrypted or decrypted. */
   readonly key: StateKey | undefined;
-  /** Old keys, which only decrypt. Called when the key does not fit a text. */
+  /** Returns old keys, which only decrypt. Called if the current key cannot decrypt a text. */
   readonly old?: () => Promise<readonly StateKey[]>;
   /** Accepts a clear-text state or journal although a key is set. */
   readonly acceptsClear?: boolean;
@@ -78,7 +78,7 @@ export class Encryption {
     this.#options = { ...defaults, ...options };
   }
 
-  /** @throws HostformError `state.key` if no key is set. */
+  /** Returns the current key. @throws HostformError `state.key` if no key is set. */
   required(): StateKey {
     if (this.key !== undefined) return this.key;
     return raise("state.key/unset", this.#options.variables);
@@ -119,7 +119,7 @@ export class Encryption {
     return own === undefined ? this.#refuseMissing(of) : this.#refuseWrong(of, fingerprint(own));
   }
 
-  /** Returns undefined for a key of the other type. */
+  /** Returns the bytes of a key for a header. Undefined if the header needs a key of another type. */
   async #bytesFor(of: KeyHeader, key: StateKey): Promise<Buffer | undefined> {
     if (key.from === "key") return of.from === "key" ? bytesOf(key) : undefined;
     return of.from === "passphrase" ? this.#derive(key.passphrase, of.salt, of.iterations) : undefined;
@@ -181,7 +181,7 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts with AES-256-GCM and a new nonce.
- * @param bound text that is authenticated, but not stored. Decryption needs the same text.
+ * @param bound text that is authenticated, but not stored. {@link decrypt} needs an equal text.
  * @returns nonce, ciphertext and tag as one string in base64.
  */
 export function encrypt(key: Buffer, text: string, bound: string, random: RandomBytes): string {

@@ -1,4 +1,4 @@
-// History of a state: JSON lines that form a hash chain. Encrypted where the state is.
+// History of a state: JSON lines that form a hash chain. The lines are encrypted if the state is encrypted.
 import { hash } from "node:crypto";
 import { dirname } from "node:path";
 import * as z from "zod";
@@ -20,7 +20,7 @@ import {
 import type { Seal } from "./encryption.ts";
 import type { SealedText } from "./sealed-text.ts";
 
-/** Lines of a history at its place. Each method throws the errors of the place. Only the holder of the state's lock writes. */
+/** Storage of a history's lines. Each method throws the errors of its file or server. Only the holder of the state's lock writes. */
 export interface HistoryLines {
   /** Place of the lines, for messages. */
   readonly name: string;
@@ -28,11 +28,11 @@ export interface HistoryLines {
   read(): Promise<readonly string[]>;
   append(line: string): Promise<void>;
   replace(lines: readonly string[]): Promise<void>;
-  /** Proves that a line can be appended. */
+  /** Throws if no line can be appended. */
   prove(): Promise<void>;
 }
 
-/** Lines in a file that only its owner can read. Each write replaces the file. */
+/** Creates the storage of a history in a file that only its owner can read. Each write replaces the file. */
 export function linesInFile(name: string, disk: Disk = systemDisk): HistoryLines {
   const write = async (text: string) => {
     await replaceFile(disk, { path: name, temporary: beside(name) }, text);
@@ -41,7 +41,7 @@ export function linesInFile(name: string, disk: Disk = systemDisk): HistoryLines
   return linesIn(name, () => disk.read(name), write);
 }
 
-/** Lines in a text that each write replaces. */
+/** Creates the storage of a history in one text. Each write replaces the whole text. */
 export function linesIn(
   name: string,
   readText: () => Promise<string | undefined>,
@@ -78,21 +78,21 @@ const shape = z.object({
   details: z.object({ salt: text, who: name, run: name, effects: z.array(effect) }).nullable(),
 }) satisfies z.ZodType<HistoryEntry>;
 
-/** Encrypted lines are bound to their use. The chain binds them to their position. */
+/** Binds encrypted lines to the history, so that they are invalid elsewhere. The hash chain binds each line to its position. */
 const BOUND = "history";
 
 const digestOf = (value: Json) => hash("sha256", JSON.stringify(value));
 
-/** Returns the digest of an entry. It covers the digest of the details, so that the chain survives their removal. */
+/** Returns the digest of an entry. It covers only the digest of the details, so that the chain stays valid after their removal. */
 const linkOf = (row: JsonObject | undefined) => (row === undefined ? "" : digestOf({ ...row, details: null }));
 
-/** Returns true if a row continues the chain and its details are the written ones. */
+/** Returns true if a row continues the chain and its details have their recorded digest. */
 const continues = (row: JsonObject, prior: JsonObject | undefined) =>
   row.before === linkOf(prior) &&
   shape.safeParse(row).success &&
   (row.details === null || row.digest === digestOf(row.details ?? null));
 
-/** A line and its content. Empty if the content is unreadable. */
+/** A line and its content. The content is empty if it is unreadable. */
 interface Row {
   readonly line: string;
   readonly row: JsonObject;
@@ -111,7 +111,7 @@ export class History {
     return this.#lines.name;
   }
 
-  /** @throws the error of the place; HostformError `state.key`. */
+  /** Reads all entries, and finds the first broken row. @throws errors of the storage; HostformError `state.key`. */
   async read(): Promise<HistoryReading> {
     const rows = (await this.#open()).map(({ row }) => row);
     const broken = rows.findIndex((row, at) => !continues(row, rows[at - 1])) + 1;
@@ -119,7 +119,7 @@ export class History {
     return { name: this.#lines.name, entries, ...(broken > 0 && { broken }) };
   }
 
-  /** Appends an entry to the chain. Durable when it resolves. Throws as {@link read} does. */
+  /** Appends an entry to the chain. The entry is durable when the promise resolves. Throws as {@link read} does. */
   async append(entry: HistoryEntry): Promise<void> {
     const before = linkOf((await this.#open()).at(-1)?.row);
     const row = { before, digest: digestOf(entry.details as Json), ...entry } as unknown as JsonObject;
@@ -132,8 +132,8 @@ export class History {
   }
 
   /**
-   * Returns true if the lines of another place continue this history. Returns false if this history already has all of them.
-   * @throws HostformError `state.history` also if the two places have different entries.
+   * Returns true if the lines of another storage continue this history. Returns false if this history already contains these lines.
+   * @throws HostformError `state.history`, also if the two histories have different entries.
    */
   isContinuedBy(lines: readonly string[]): Promise<boolean> {
     return this.#explained(async () => {
@@ -146,7 +146,7 @@ export class History {
     });
   }
 
-  /** Replaces all lines, and reads them again. @throws HostformError `state.history` also if the place has other lines afterwards. */
+  /** Replaces all lines, and compares them after a new read. @throws HostformError `state.history`, also after a difference. */
   copy(lines: readonly string[]): Promise<void> {
     return this.#explained(async () => {
       await this.#lines.replace(lines);
@@ -155,7 +155,7 @@ export class History {
     });
   }
 
-  /** Converts the errors of the place. */
+  /** Converts errors of the storage to `state.history`. */
   async #explained<T>(step: () => Promise<T>): Promise<T> {
     try {
       return await step();
@@ -165,7 +165,7 @@ export class History {
     }
   }
 
-  /** Proves that an entry can be appended. Throws as {@link read} does. */
+  /** Throws if no entry can be appended. Throws as {@link read} does. */
   prove(): Promise<void> {
     return this.#lines.prove();
   }
@@ -188,7 +188,7 @@ export class History {
     if (rows.length > 0) await this.#lines.replace(converted);
   }
 
-  /** @param clear accepts clear lines of an encrypted state. */
+  /** Decrypts the lines. @param clear true also accepts clear lines of an encrypted state. */
   async #open(clear = false, lines?: readonly string[]): Promise<Row[]> {
     const rows: Row[] = [];
     for (const line of lines ?? (await this.#lines.read())) {

@@ -30,7 +30,7 @@ interface ProviderName {
   readonly alias: string;
 }
 
-/** `provider["registry.terraform.io/hostform/hosting"].beta` -> registry and alias; undefined for other providers. */
+/** Parses for example `provider["registry.terraform.io/hostform/hosting"].beta` to registry and alias. Undefined for other providers. */
 export function parseProvider(text: string): ProviderName | undefined {
   const [, registry, alias = "default"] = PROVIDER.exec(text) ?? [];
   return registry === undefined ? undefined : { registry, alias };
@@ -85,7 +85,7 @@ export function decodeInstance(resource: ResourceJson, instance: InstanceJson, s
 
 /**
  * Encodes one instance.
- * @param original the entry of the same object in the file. Its fields of Terraform (identity, taint, create_before_destroy,
+ * @param original entry of this object in the file. Its fields of Terraform (identity, taint, create_before_destroy,
  * other private data) are kept.
  */
 export function encodeInstance(resource: ResourceState, original: InstanceJson | undefined): InstanceJson {
@@ -110,7 +110,7 @@ function encode(resource: ResourceState, original: InstanceJson | undefined): In
   const fields: Record<string, unknown> = {
     ...original,
     index_key: key,
-    // A pending create stays as Terraform's provider wrote it. The mark ends with the doubt.
+    // A pending create keeps the status that Terraform's provider wrote. The status ends when the result of the create is known.
     status: isTainted(original) || isOpen ? original?.status : undefined,
     schema_version: schemaVersion,
     attributes: isOpen ? { ...attributes, id: PENDING_CREATE } : attributes,

@@ -19,21 +19,21 @@ const SEALED_VERSION = 2;
 /** Beginning of each first line, in every version. */
 const HEAD_START = '{"journal":';
 
-/** First line, with the state of the journal. Clear text; in a sealed journal, the key proves it. */
+/** First line of a journal, in clear text. It identifies the state. In a sealed journal, the key proves this line. */
 export interface JournalHead {
-  /** Lineage of the state. The journal chooses one if no state exists. */
+  /** Lineage of the state. Without a state, a new lineage, which the state later receives. */
   readonly lineage: string;
   /** Serial of the continued state; 0 without a state. */
   readonly serial: number;
   /** Header of the lines' encryption. */
   readonly seal?: JsonObject | undefined;
-  /** Proof by the key of the line up to this field. */
+  /** Proof of the key that the line is unchanged up to this field. */
   readonly proof?: string | undefined;
 }
 
 /**
- * Any other line: changes, or, as the last line, the digests of the states that are to be written with all changes: the next
- * attempt and earlier ones. A state with such a digest contains all changes.
+ * Content of a later line: changes, or digests of states. The last line contains the digest of each state that this or an earlier
+ * attempt writes with all changes. A state with such a digest contains all changes of the journal.
  */
 export type JournalEntry = Changes | { readonly fold: readonly string[] };
 
@@ -100,7 +100,7 @@ export class JournalLines {
   }
 }
 
-/** Returns undefined if the line is not a head of a known version. */
+/** Decodes the first line. Undefined if the line is not a head of a known version. */
 export function decodeHead(payload: string): JournalHead | undefined {
   const checked = head.safeParse(parsedJson(payload));
   if (!checked.success) return undefined;
@@ -120,7 +120,7 @@ export function isProved(payload: string, { proof }: JournalHead, seal: Seal): b
   );
 }
 
-/** Returns true for the rest of a first line after a crash: its beginning, or a line with a hole (NUL). */
+/** Returns true if a crash can leave this text of a first line: only its beginning, or a line with a hole (NUL). */
 export function isTornHead(text: string): boolean {
   if (text.includes("\0")) return true;
   const line = /^[\w-]{0,22}(?: (?:\d+(?: (.*))?)?)?$/.exec(text);
@@ -130,6 +130,7 @@ export function isTornHead(text: string): boolean {
 }
 
 /**
+ * Decodes a later line.
  * @param line number of the line; the head is 0.
  * @param previous checksum of the previous line.
  * @returns undefined if the payload is not an entry.
@@ -146,7 +147,7 @@ export function decodeEntry(
   const last = fold.safeParse(json);
   if (last.success) return last.data;
   if (!changes.safeParse(json).success) return undefined;
-  // The parsed value itself, not zod's copy of it, which would lose a key such as "__proto__".
+  // Use the parsed value, because zod's copy would lose a key such as "__proto__".
   const { remove = [], put = [] } = json as z.infer<typeof changes>;
   return { remove, put: put.map(decodeRecord) };
 }
@@ -189,7 +190,7 @@ function earlierLineBound({ lineage, serial }: Belonging, line: number): string 
   return `hostform journal\n${lineage}\n${serial}\n${line}`;
 }
 
-/** @param text the first line without its proof. */
+/** Binds the proof to the first line. @param text first line without its proof. */
 function headBound(text: string): string {
   return `hostform journal head\n${text}`;
 }
@@ -228,12 +229,12 @@ export interface ChainReading {
   readonly sums: readonly string[];
   /**
    * Number of the first corrupted line, from 1. Undefined if only the last write was torn. A line is corrupted if it has a
-   * successor or a line break, or is too long: each line is synced before the next one is appended.
+   * successor or a line break, or is too long: each line is synced before the next line is appended.
    */
   readonly damagedLine?: number;
-  /** Rest of a write that a crash tore; empty after a complete write. */
+  /** Incomplete line of a write that a crash interrupted. Empty after a complete write. */
   readonly torn: string;
-  /** Unproved payloads from the corrupted line on, each with the previous checksum. For messages only. */
+  /** Payloads from the first corrupted line on, each with the previous checksum. They are unproved, and only for messages. */
   readonly beyond: readonly { readonly payload: string; readonly previous: string }[];
 }
 
@@ -263,7 +264,7 @@ export function readChain(text: string): ChainReading {
  */
 function isTorn(text: string): boolean {
   const [line = "", ...more] = text.split("\n");
-  // Too long for one write. The line break may be corrupted too.
+  // A line that is longer than its stated length is corrupted, possibly at its line break.
   const [, , length, payload = ""] = LINE.exec(line) ?? [];
   if (payload.length > Number(length) + 1) return false;
   return more.length === 0 || (more.join("\n") === "" && line.includes(HOLE));

@@ -21,9 +21,9 @@ export interface Journal {
   readonly lineage: string;
   /** Serial of the continued state; 0 without a state. */
   readonly serial: number;
-  /** Changes since then, in order; never empty. */
+  /** Changes since the continued state, in order; never empty. */
   readonly changes: readonly Changes[];
-  /** Digests of states that were to be written with all changes. The result of these writes is unknown here. */
+  /** Digests of the states that a run tried to write with all changes. A state with one of these digests contains all changes. */
   readonly fold: readonly string[];
 }
 
@@ -98,7 +98,7 @@ function readEntries({ payloads, sums }: ChainReading, head: JournalHead, seal: 
   return { changes, fold, bad: undefined };
 }
 
-/** Returns undefined for a line that is not an entry, or cannot be decrypted. */
+/** Decodes a line for a message. Undefined for a line that is not an entry, or cannot be decrypted. */
 function legible(...line: Parameters<typeof decodeEntry>) {
   return attempt(
     () => decodeEntry(...line),
@@ -113,7 +113,7 @@ function legibleBeyond({ payloads, beyond }: ChainReading, head?: JournalHead, s
   });
 }
 
-/** @param changes readable changes. */
+/** Throws the error about a corrupted line. @param changes readable changes of the journal. */
 function refuseDamaged(name: string, line: number, changes: readonly Changes[]): never {
   raise("state.journal", { place: name, line, held: listed(changes) });
 }

@@ -17,9 +17,9 @@ export interface LockRequest {
 export interface HeldLock {
   /** Checks the lock on this machine, before each write and request. @throws HostformError `state.lost_lock`. */
   verify(): void;
-  /** Asks the server of the state. Without this function, `verify` is proof. @throws HostformError `state.lost_lock`, `state.backend`. */
+  /** Checks the lock at the server. Absent: `verify` is sufficient proof. @throws HostformError `state.lost_lock`, `state.backend`. */
   prove?(): Promise<void>;
-  /** Never throws; releasing twice is no error. */
+  /** Frees the lock. Never throws. A second call does nothing. */
   release(): void | Promise<void>;
 }
 
@@ -30,9 +30,9 @@ export interface Freed {
   readonly fenced?: true;
 }
 
-/** Mutual exclusion of writers of one state. */
+/** Lock of one state. It excludes a second writer. */
 export interface StateLock {
-  /** @throws HostformError `state.locked` naming the holder; the signal's reason when aborted. */
+  /** Takes the lock. @throws HostformError `state.locked`, which names the holder; the signal's reason after an abort. */
   acquire(request: LockRequest): Promise<HeldLock>;
   /**
    * Frees the lock of any holder. `alive`: true if the holder was running; undefined if unknown. `fenced`: the former holder
@@ -41,7 +41,7 @@ export interface StateLock {
    * @throws HostformError `state.locked` if the lock has another id.
    */
   takeOver(id?: string): Promise<Freed>;
-  /** Describes the present holder without taking the lock. Undefined if the lock is free. Absent: only `acquire` finds the holder. */
+  /** Describes the present holder. Undefined if the lock is free. If this function is absent, only `acquire` can find the holder. */
   heldBy?(): string | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface ServerOptions extends Omit<LockContext, "uuid"> {
 }
 
 /**
- * Shortest time of attempts, whatever the timeout. Two processes that try at the same moment can both fail on a free lock.
+ * Minimum time of attempts, also for a shorter timeout. Two simultaneous attempts can both fail on a free lock.
  */
 const GRACE_MS = 200;
 /** Heartbeat: the holder updates the time of its notice at this interval, while it writes and sends requests. */
@@ -70,14 +70,14 @@ const LONGEST_POLL_MS = 1000;
 
 /**
  * Lock of a state file: `.NAME.lock`, locked by the operating system, and `.NAME.lock.info`, a notice with the holder in
- * Terraform's format. A notice of Terraform locks the state too.
+ * Terraform's format. A notice of Terraform also locks the state.
  * @param statePath the state file, with symbolic links resolved.
  */
 export function createStateFileLock(statePath: string, context: LockContext): StateLock {
   const { clock, contender } = context;
   const { lock: path, notice: noticePath } = filesOfState(statePath);
-  // Factor of the pauses, from 0.5 to 1.5, so that two processes do not collide again. Process numbers often differ by 1: the
-  // golden ratio spreads them.
+  // Factor of the pauses, from 0.5 to 1.5, so that two processes pause differently. The golden ratio spreads process numbers, which
+  // often differ by 1.
   const spread = 0.5 + ((contender.pid * 0.618_033_988_75) % 1);
 
   const readNotice = (): LockHolder | undefined => {
@@ -220,7 +220,7 @@ function explained<T>(path: string, action: () => T): T {
 export interface LockHolder {
   readonly id: string;
   readonly command: string;
-  /** `user@host`. */
+  /** User and machine: `user@host`. */
   readonly who: string;
   readonly pid: number | null;
   /** ISO 8601. */
@@ -265,14 +265,14 @@ export function decodeHolder(text: string): LockHolder | undefined {
   return { id: ID, command: Operation, who: Who, pid: Pid ?? null, since: Created };
 }
 
-/** `process 4711 (apply), user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
+/** Returns for example `process 4711 (apply), user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
 export function describeHolder(holder: LockHolder, clock: Clock): string {
   const { pid } = holder;
   const process = pid === null ? "Terraform" : pid > 0 ? `process ${pid}` : "an unknown process";
   return `${process} (${holder.command}), ${describeTimes(holder, clock)}`;
 }
 
-/** `user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
+/** Returns for example `user@host, since 2026-01-02T03:04:05.000Z (12 s ago), last alive 3 s ago`. */
 export function describeTimes({ who, since, lastAlive }: LockHolder, clock: Clock): string {
   const ago = (time: string) => `${Math.max(0, Math.round((clock.now() - Date.parse(time)) / 1000))} s ago`;
   const began = Number.isNaN(Date.parse(since)) ? "" : ` (${ago(since)})`;

@@ -38,7 +38,7 @@ export interface Opened {
   readonly warnings: readonly Diagnostic[];
 }
 
-/** Number of attempts. Without the lock, the journal may be from before a fold and the state from after it. */
+/** Maximum number of reads. Without the lock, another run may fold the journal between the read of the journal and of the state. */
 const READINGS = 4;
 
 /**

@@ -20,9 +20,9 @@ export class Recorder {
   #base: StateDocument;
   /** Durable revision, with the serial of the state. */
   readonly durable: Revision;
-  /** Lines of the journal of this run. Undefined while it accepts no line. */
+  /** Lines of the journal of this run. Undefined while the journal accepts no line. */
   #lines: JournalLines | undefined;
-  /** Owner of journal entries that the state lacks. */
+  /** Owner of the journal entries that the state lacks: no run, an interrupted run, or this run. */
   #unfolded: "nothing" | "recovered" | "ours";
   /** True if the journal accepts no more lines. The next write is the whole state. */
   #failed = false;
@@ -44,18 +44,18 @@ export class Recorder {
     this.#unfolded = durable === base ? "nothing" : "recovered";
   }
 
-  /** True if only the journal of an earlier run holds some changes. That run may have been killed before a sync. */
+  /** True if only the journal of an interrupted run contains some changes. That run may have been killed before a sync. */
   get isUnsettled(): boolean {
     return this.#unfolded === "recovered";
   }
 
-  /** Name of the journal while it holds changes that the state lacks. */
+  /** Name of the journal while it contains changes that the state lacks. */
   get journalName(): string | undefined {
     return this.#unfolded === "nothing" ? undefined : this.#backend.journal?.name;
   }
 
   /**
-   * Resolves when the revision is durable. After a failure, the next call writes the whole state.
+   * Makes a revision durable. After a failure, the next call writes the whole state.
    * @param touched addresses that may differ from the durable revision.
    * @param whole true for changes that a journal cannot contain.
    * @throws HostformError `state.lost_lock`; otherwise the error of the system.
@@ -86,7 +86,7 @@ export class Recorder {
     await this.#backend.text.confirm?.();
   }
 
-  /** Saves an unwritten document in another place. A backend with a journal needs no such place. */
+  /** Saves an unwritten document to a local file, for a backend without a journal. */
   async keep(document: StateDocument): Promise<void> {
     await this.#backend.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
   }

@@ -10,15 +10,15 @@ import { once } from "./state-key.ts";
 export type Resealing =
   | { readonly to: "sealed" }
   | { readonly to: "clear" }
-  /** Encrypt with the key of another encryption. */
+  /** Uses the key of another encryption. */
   | { readonly to: "key"; readonly encryption: Encryption };
 
 export interface Resealed {
-  /** True if a state exists. */
+  /** True if the project has a state. */
   readonly found: boolean;
-  /** True if a file was converted. */
+  /** True if the state or its backup was converted. */
   readonly changed: boolean;
-  /** True if a backup exists in the new form. */
+  /** True if a backup exists, and is encrypted or clear as requested. */
   readonly backup: boolean;
   readonly state: State;
 }

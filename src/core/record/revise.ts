@@ -20,7 +20,7 @@ import { order } from "./state-json.ts";
  */
 export class Revision {
   #document: StateDocument;
-  /** Removals come first: an address in both holds another object now. */
+  /** Removed addresses. An address that is also in `#put` now contains another object. */
   readonly #removed = new Set<string>();
   readonly #put = new Map<string, ResourceState>();
 
@@ -60,8 +60,8 @@ export class Revision {
   }
 
   /**
-   * Returns true if the state file as it was read has an entry for this address, and this revision has not removed the entry. A
-   * resource that is put again after its removal has none.
+   * Returns true if the read state file has an entry for this address that this revision has not removed. After a removal and a new
+   * put, the address has no such entry.
    */
   hasOriginal(address: string): boolean {
     return !this.#removed.has(address) && this.#document.remainder.originals.has(address);
@@ -76,7 +76,7 @@ export class Revision {
     return true;
   }
 
-  /** @returns true if the resource existed. */
+  /** Removes a resource. @returns true if the resource existed. */
   remove(address: string): boolean {
     const isThere = this.get(address) !== undefined;
     if (isThere) this.take({ remove: [address], put: [] });
@@ -93,7 +93,7 @@ export class Revision {
   }
 }
 
-/** Returns the document with only these outputs. It is the same document if no output differs. */
+/** Returns the document with only these outputs. Returns the given document itself if no output differs. */
 export function withOutputs(document: StateDocument, given: ReadonlyMap<string, OutputState>): StateDocument {
   const outputs = normalizedOutputs(given);
   const { outputs: previous, ...state } = document.state;
@@ -188,7 +188,7 @@ function sorted(entries: readonly (readonly [string, ResourceState])[]): Map<str
   return new Map([...entries].sort(([a], [b]) => order(a, b)));
 }
 
-/** Changes of one durable write. Removals come first: an address in both holds another object now. */
+/** Changes of one durable write. Removals apply first. An address in both lists now contains another object. */
 export interface Changes {
   readonly remove: readonly string[];
   readonly put: readonly ResourceState[];

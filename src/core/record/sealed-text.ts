@@ -60,7 +60,7 @@ export class SealedText implements StateText {
     this.stored.nextRun?.();
   }
 
-  /** @throws HostformError as the place does; `state.key`, `state.unencrypted`; `state.unreadable` for a corrupted text. */
+  /** Reads and decrypts the text. @throws errors of the storage; HostformError `state.key`, `state.unencrypted`, `state.unreadable`. */
   async read(): Promise<string | undefined> {
     const text = await this.stored.read();
     // The replacement of a corrupted encrypted state is always encrypted.

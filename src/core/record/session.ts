@@ -38,8 +38,8 @@ interface Writing {
 }
 
 /**
- * A state during a command. Each change is durable when its promise resolves. Simultaneous changes share one write. A call
- * without a difference writes nothing.
+ * A state during a command. Each change is durable when its promise resolves. Simultaneous changes share one write. A call that
+ * changes nothing writes nothing.
  */
 export class StateSession {
   /**
@@ -54,9 +54,9 @@ export class StateSession {
   readonly #writing: Writing | undefined;
   readonly #onResource: (resource: ResourceState) => void;
   readonly #revision: Revision;
-  /** Addresses that may differ from the durable revision, without the write in progress. */
+  /** Addresses that changed after the beginning of the last write, and may differ from the durable revision. */
   #touched = new Set<string>();
-  /** Number of changes. `#written` is the durable version. */
+  /** Number of changes so far. `#written`: number of durable changes. */
   #version = 0;
   #written = 0;
   /** Last version that a journal cannot contain: a move, or changed outputs. */
@@ -92,7 +92,7 @@ export class StateSession {
     return this.#revision.document.state;
   }
 
-  /** Addresses that Terraform tainted. hostform keeps the mark while the object stays the same. */
+  /** Addresses that Terraform tainted. hostform keeps this mark until another object replaces the tainted object. */
   get tainted(): readonly string[] {
     return taintedAddresses(this.#revision.document);
   }
@@ -112,7 +112,7 @@ export class StateSession {
     await this.#change((revision) => (revision.put(resource) ? [resource.address] : undefined));
   }
 
-  /** Removes resources by exact address; unknown ones are ignored. Throws as `put` does. */
+  /** Removes resources by exact address. Ignores unknown addresses. Throws as `put` does. */
   async remove(...addresses: string[]): Promise<void> {
     await this.#change((revision) => {
       const removed = addresses.filter((address) => revision.remove(address));
@@ -211,7 +211,7 @@ export class StateSession {
     }
   }
 
-  /** @param change returns the changed addresses, or undefined. */
+  /** Applies a change, and waits until it is durable. @param change returns the changed addresses, or undefined without a change. */
   async #change(change: (revision: Revision) => readonly string[] | undefined, whole = false): Promise<void> {
     if (this.#closed) throw new TypeError("the state is closed");
     if (this.#writing === undefined) throw new TypeError("the state was opened for reading only");

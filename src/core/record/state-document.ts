@@ -31,7 +31,7 @@ import {
   type StateFileJson,
 } from "./state-json.ts";
 
-/** Version in new files. Terraform rejects files of newer versions, so this version is old. */
+/** Terraform version in new files. It is old, because Terraform rejects files of newer versions. */
 const TERRAFORM_VERSION = "1.5.0";
 
 /** State and the remainder of its file. An immutable value. */
@@ -46,7 +46,7 @@ interface Remainder {
   readonly fields: Readonly<Record<string, unknown>>;
   /** Resource entries with their unmanaged instances. */
   readonly resources: readonly ResourceJson[];
-  /** Entry of each managed resource by address. An entry belongs to an object: another object at the address has none. */
+  /** Entry of each managed resource in the file, by address. A new object at the same address has no entry. */
   readonly originals: ReadonlyMap<string, Original>;
   /** Registry of our provider in this file: of Terraform, of OpenTofu, or private. */
   readonly registry: string;
@@ -101,7 +101,7 @@ export function decodeState(text: string, source: string): StateDocument {
   };
 }
 
-/** Encodes a document in the format of Terraform. The same document always gives the same bytes. */
+/** Encodes a document in the format of Terraform. Equal documents have equal bytes. */
 export function encodeState({ state, remainder }: StateDocument): string {
   const { fields } = remainder;
   const known: Record<keyof StateFileJson, unknown> = {
@@ -120,7 +120,7 @@ export function encodeState({ state, remainder }: StateDocument): string {
 function encodeResources(state: State, remainder: Remainder): ResourceJson[] {
   const entries = new Map<string, ResourceJson>();
   const add = (resource: ResourceJson, instances: readonly InstanceJson[]) => {
-    // Key in Terraform's order. No part contains NUL.
+    // The parts of the key are in Terraform's order of sorting. No part contains NUL.
     const id = [resource.module ?? "", resource.mode, resource.type, resource.name, resource.provider].join("\0");
     const entry = entries.get(id) ?? { ...resource, instances: [] };
     entries.set(id, { ...entry, instances: [...entry.instances, ...instances] });
@@ -149,7 +149,7 @@ function headOf(resource: ResourceState, original: Original | undefined, registr
   };
 }
 
-/** Terraform's order: no key, numbers, strings; the current object before its deposed ones. */
+/** Compares instances in Terraform's order: without a key, number keys, string keys; the current object before deposed objects. */
 function byKey(a: InstanceJson, b: InstanceJson): number {
   const rank = { undefined: 0, number: 1, string: 2 };
   const [x, y] = [a.index_key, b.index_key];
@@ -161,8 +161,8 @@ function byKey(a: InstanceJson, b: InstanceJson): number {
 }
 
 /**
- * Returns the entry of the same object. Another id at the same address is another object, and old marks do not apply to it. The
- * result of a pending create is the same object.
+ * Returns the entry of a resource's object in the file. An entry with another id belongs to another object, and its marks do not apply.
+ * The entry of a pending create belongs to the created object.
  */
 function originalOf(resource: ResourceState, remainder: Remainder): Original | undefined {
   const original = remainder.originals.get(resource.address);
@@ -219,7 +219,7 @@ export function normalizedOutputs(outputs: Outputs): Outputs | undefined {
   );
 }
 
-/** Returns undefined for a malformed output. */
+/** Decodes an output. Undefined for a malformed output. */
 function decodeOutput(found: unknown): OutputState | undefined {
   if (!isObject(found) || found.value === undefined || found.type === undefined) return undefined;
   return { value: canonical(found.value), type: canonical(found.type), sensitive: found.sensitive === true };

@@ -20,12 +20,13 @@ export interface StateText {
   /** Returns undefined if no text exists. @throws HostformError `state.unreadable`. */
   read(): Promise<string | undefined>;
   /**
-   * Replaces the text. Durable when it resolves. Calls `verify` as late as possible; its error prevents the write.
+   * Replaces the text. The text is durable when the promise resolves. Calls `verify` directly before the replacement. An error of
+   * `verify` prevents the write.
    * @throws HostformError `state.lost_lock` if another program wrote the text; otherwise the error of the system.
    */
   write(text: string, verify: Verify): Promise<void>;
   /**
-   * Converts the text and its copies, and keeps nothing in the old form. Writes only after all conversions succeeded. Optional for
+   * Converts the text and its copies, so that no text remains in the old form. Writes only after all conversions succeeded. Absent for
    * a backend without copies. Throws as `write` does.
    */
   convert?(change: Change, verify: Verify): Promise<void>;
@@ -88,7 +89,7 @@ export class StateFile implements StateText {
   async write(text: string, verify: Verify): Promise<void> {
     if (this.#seen === undefined) await this.read();
     if (!this.#backedUp && this.#seen?.text !== undefined) {
-      // The backup is the state before the run, as it is for Terraform.
+      // As in Terraform, the backup is the state before the run.
       await this.replace(filesOfState(this.name).backup, this.#seen.text, verify);
     }
     this.#backedUp = true;
@@ -103,7 +104,7 @@ export class StateFile implements StateText {
     const text = await this.read();
     const newCopy = copy === undefined ? undefined : await change(copy, backup);
     const newText = text === undefined ? undefined : await change(text, this.name);
-    // The copy is written first, so that a state in the new form implies a copy in the new form.
+    // Write the backup first. If the state has the new form, the backup then has the new form, too.
     if (newCopy !== undefined && newCopy !== copy) {
       await this.replace(backup, newCopy, verify);
       await this.#disk.syncFolder(dirname(this.name));
@@ -124,7 +125,7 @@ export class StateFile implements StateText {
   }
 
   /**
-   * Writes the backup, and replaces the state by the same text. A state that cannot be replaced (immutable file, folder without
+   * Writes the backup, and replaces the state by its own text. A state that cannot be replaced (immutable file, folder without
    * write permission, full disk) fails here, before the first request. Throws as `write` does.
    */
   async rehearse(verify: Verify): Promise<void> {
@@ -150,7 +151,7 @@ export class StateFile implements StateText {
     return join(dirname(this.name), `.${basename(this.name)}.${own}.tmp`);
   }
 
-  /** @throws HostformError `state.lost_lock` if another program replaced the file after the last read or write. */
+  /** Checks that the file is unchanged since the last read or write of this process. @throws HostformError `state.lost_lock`. */
   async unchanged(): Promise<void> {
     const identity = await this.#disk.identity(this.name);
     if (identity !== this.#seen?.identity) raise("state.lost_lock/changed", { place: this.name });
@@ -185,7 +186,7 @@ export class JournalFile {
   }
 
   /**
-   * Replaces the journal by a new one with its first line. Durable when it resolves. Rehearses the write of the state first.
+   * Begins a new journal with its first line, after a rehearsal of the state's write. The journal is durable when the promise resolves.
    */
   async begin(head: string, verify: Verify): Promise<void> {
     await verify();
@@ -205,7 +206,8 @@ export class JournalFile {
   }
 
   /**
-   * Appends a line. Durable when it resolves. After a failure, no line may be appended, because a part of the line may be on disk.
+   * Appends a line, which is durable when the promise resolves. After a failure, the caller must append no further line, because a part
+   * of the failed line may be on disk.
    * Calls `verify` before and after the write: the new holder of a lost lock may not have read this line.
    * @throws errors of `verify`; HostformError `state.lost_lock` if another program wrote the state; otherwise the error of the
    * system.
@@ -228,7 +230,7 @@ export class JournalFile {
     this.#grown = undefined;
   }
 
-  /** Replaces the journal atomically. Durable when it resolves. */
+  /** Replaces the journal atomically. The journal is durable when the promise resolves. */
   async replace(text: string, verify: Verify): Promise<void> {
     await this.#state.replace(this.name, text, verify);
     await this.#syncFolder();

@@ -46,7 +46,7 @@ const file = z.looseObject({
   resources: z.array(resource).nullish(),
 });
 
-/** A state file of format 4 as on disk. Includes further fields unchanged. */
+/** A state file of format 4 as on disk, with all unknown fields. */
 export type StateFileJson = z.infer<typeof file>;
 export type ResourceJson = z.infer<typeof resource>;
 export type InstanceJson = z.infer<typeof instance>;

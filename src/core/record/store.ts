@@ -48,8 +48,8 @@ export interface StateStore {
   pull(): Promise<string | undefined>;
   /**
    * Replaces the state with the text of a state file. The text may be encrypted. It needs the same lineage and a higher serial, or the
-   * same content. `force` also replaces an unrelated, newer or corrupted state. First folds the journal of an interrupted run. The
-   * journal stays if the text is the base state of the journal. Rejects the push if neither is possible.
+   * same content. `force` also replaces an unrelated, newer or corrupted state. First folds the journal of an interrupted run, except if
+   * the text is the base state of that journal: then the journal stays. Rejects the push if neither is possible.
    * @param request `history`: lines that continue the history. The history is checked before the write, and written after it.
    * @throws HostformError as `open` and `decodeState` do; `state.conflict`, `state.history`.
    */
@@ -144,7 +144,7 @@ export function createStateStore(
       });
     },
     reseal: async (wanted, request) => {
-      // The user requests encryption or decryption, so a clear text is fine. A change of the key needs an encrypted state.
+      // Encryption and decryption accept a clear-text state. A change of the key needs an encrypted state.
       const at = sealBackend(await connect(), encryption, wanted.to === "key" ? {} : { clear: true });
       return whileLocked(at, request, async (lock) => {
         const opened = await openDocuments(at);

@@ -6,7 +6,7 @@ import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
 import { schemaOf } from "./schema/of-kind.ts";
 
-/** Everything that the provider offers: its configuration, and resources, data sources and functions by name (without `provider::hosting::`). */
+/** Schemas of the provider, by name. Function names lack the prefix `provider::hosting::`. */
 export const catalogue = {
   provider: providerSchema,
   resources: new Map([...kinds.values()].map((kind) => [kind.type, schemaOf(kind)])),

@@ -14,37 +14,38 @@ import {
 
 import { problem } from "./messages.ts";
 
-/** A plan that transfers an object of the state to another address, or has not read the removal of its address. */
+/** Part of a plan that concerns one object of the state, for which the plan has a matching create. */
 export interface Passing {
   /** Mark of Terraform's process. */
   readonly owner: string;
   /** Moment of the plan, in milliseconds since the epoch. */
   readonly noted: number;
+  /** True if the plan transfers the object to another address. */
   readonly is: boolean;
-  /** Terraform has sent the address of the object to that plan. */
+  /** True if Terraform sent the present instance of the object during the plan. */
   readonly isShown: boolean;
 }
 
 /**
- * The result of a create. Terraform writes its state after the provider's response, and a kill in between loses the response. The
- * store keeps the entry until the object is in Terraform's state.
+ * The result of a create. A kill between the provider's response and Terraform's write of the state loses the response. Therefore, the
+ * store keeps the entry until Terraform's state contains the object.
  */
 export interface Entry extends ResourceState {
   /** Digest of folder, workspace and backend of Terraform. */
   readonly place?: string;
   /** Mark of the process that wrote the entry. */
   readonly owner?: string;
-  /** Terraform ended the process normally after the response: its state has the object, or had it. */
+  /** Set if Terraform ended the process normally after the response, and therefore recorded the object. */
   readonly answered?: true;
-  /** A destroy left the object for the create of another address: no state has the object. */
+  /** Set if a destroy kept the object for the create of another address. No state contains the object until that create. */
   readonly handed?: true;
   /** Plans with a create for this object of the state, by id. */
   readonly passes?: Readonly<Record<string, Passing>>;
   /** Plans that know the pending create, by id: true if one of their creates has its name. */
   readonly plans?: Readonly<Record<string, boolean>>;
-  /** The last refresh found the pending create in the state, and no destroy leg has removed it since. */
+  /** Set if the last refresh found the pending create in the state. */
   readonly inState?: true;
-  /** Decision of `hostform resolve`, which could not write the state: the create failed (still pending here), or created the object of this id. */
+  /** Decision of `hostform resolve` for the next apply. `absent`: the create failed. `adopted`: the create produced the object of this entry. */
   readonly resolved?: "absent" | "adopted";
   /** One-time values that Terraform had recorded before a change. */
   readonly base?: JsonObject;
@@ -62,9 +63,9 @@ interface EntryPlace {
 interface EntriesOptions {
   readonly store: AccountStore;
   readonly project: string | undefined;
-  /** The state of Terraform. Entries with one of its earlier marks are its own. */
+  /** Terraform's state. Entries with an earlier mark of this state also belong to this state. */
   readonly place?: EntryPlace | undefined;
-  /** HOSTFORM_STORE=memory: a kill may lose a create. */
+  /** True with HOSTFORM_STORE=memory: a kill may lose a create. */
   readonly mayForget?: boolean;
   /** Called once if entries cannot be written, and once if they cannot be read. The warning contains no value of a resource. */
   readonly onWarning: (warning: Diagnostic) => void;
@@ -73,7 +74,7 @@ interface EntriesOptions {
 /** The entries of an account and project. If the store is unusable, this process keeps its entries in memory. */
 export class Entries {
   readonly #options: EntriesOptions;
-  /** The entries that this process wrote since the last {@link answered}. */
+  /** Entries that this process wrote since the last call of {@link answered}. */
   readonly #own = new Map<string, Note>();
   /** Entries that the store rejected. */
   readonly #unwritten = new MemoryStore();
@@ -125,8 +126,8 @@ export class Entries {
   }
 
   /**
-   * Removes an entry. Only a run of the same state writes it meanwhile, and that run waits for the lock of the state.
-   * @param id only if this is the id of its object.
+   * Removes an entry. No other run writes the entry during the removal, because the runs of a state exclude each other by its lock.
+   * @param id removes the entry only if its object has this id.
    */
   async remove(type: string, name: string | undefined, id?: Json): Promise<void> {
     const entry = await this.get(type, name);
@@ -138,7 +139,7 @@ export class Entries {
     await this.#options.store.forget([note]).catch((error: unknown) => this.#warn("write", error));
   }
 
-  /** Marks the entries of this process: Terraform has received every response and continues. */
+  /** Marks the entries of this process as answered, because Terraform has received all responses. */
   async answered(): Promise<void> {
     const recorded = [...this.#own.values()].filter((note) => !entryIn(note).handed && !entryIn(note).passes);
     const notes = recorded.map((note) => ({ ...note, value: { ...entryIn(note), answered: true } }));
@@ -198,13 +199,13 @@ export interface StoredCreate {
   readonly create: PendingCreate;
   /** Writes the user's decision for the next apply of this machine. @param adopted undefined: the create failed. */
   settle(adopted?: ResourceState): Promise<void>;
-  /** Removes the entry: the state has the user's decision. */
+  /** Removes the entry, because the state contains the user's decision. */
   forget(): Promise<void>;
 }
 
 /**
- * Returns the pending creates of one state. The store has no address of Terraform: their names are `_`, with the entry's name as the
- * key. Also returns objects that an apply took from their old address and no create adopted.
+ * Returns the pending creates of one state, and in `left` the objects that an apply removed from their old address and no create
+ * adopted. The store lacks Terraform's addresses, so each create has the name `_`, and the name of its entry as the key.
  * @param projects possible project names of the provider; the store has a list for each.
  */
 export async function storedCreates(
@@ -221,7 +222,7 @@ export async function storedCreates(
       for (const [name, entry] of await entries.all(type)) {
         if (entry.handed && entry.place === place.mark) left.push([kind, entry]);
         if (entry.place !== place.mark || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
-        // The decision is the user's, so it has no process and no response.
+        // Omit the process and its response, because the user made the decision.
         const { address, provider, schemaVersion, sensitive, dependencies } = entry;
         const own = { address, provider, schemaVersion, sensitive, dependencies, place: place.mark };
         const put = (resolved: Entry["resolved"], { attributes, private: mark }: ResourceState) =>

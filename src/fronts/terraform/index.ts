@@ -29,20 +29,20 @@ export interface ProviderSession {
   readonly client: HostingClient;
   readonly account: Account;
   readonly settings: ReadSettings;
-  /** Absent: no service can be ordered (the Idempotency-Key is derived from it). */
+  /** Name of the project. Without it, no service can be ordered, because the Idempotency-Key is derived from this name. */
   readonly project: string | undefined;
   /** Digits after the decimal point of money amounts; undefined: amounts are in the API's own unit. */
   readonly moneyScale: number | undefined;
   /** Digest of the host's URL, as in the private mark of an object. */
   readonly host: string;
-  /** The account has moved, by HOSTFORM_ACCOUNT_MOVED=1. */
+  /** True if HOSTFORM_ACCOUNT_MOVED=1 confirms that the account has moved. */
   readonly hasMoved?: boolean;
-  /** Digest of folder, workspace and backend: an entry is valid only in its own state. */
+  /** Digest of folder, workspace and backend, which identifies the state. An entry is valid only in its own state. */
   readonly place: string;
-  /** This process and its parent, and whether another process of this machine is still running. */
+  /** Marks of this process and its parent. `isRunning`: returns true if the process of a mark runs on this machine. */
   readonly self: { readonly mark: string; readonly parent: string; isRunning(mark: string): boolean };
   readonly clock: Clock;
-  /** Aborted when Terraform is stopped (Ctrl-C): running requests finish, no new one is sent. */
+  /** Aborted when Terraform is stopped (Ctrl-C). Sent requests finish, and no further request is sent. */
   readonly stop: AbortSignal;
   readonly entries: Entries;
   /** Objects of the state that this machine knows. */
@@ -55,14 +55,14 @@ export interface ProviderSession {
 
 /** Parts of a session that data sources use. */
 export interface DataSession extends Pick<ProviderSession, "client" | "account" | "moneyScale" | "clock" | "stop"> {
-  /** The collections that concurrent readers share; default: those of the session. */
+  /** Collections that concurrent readers share. Default: the collections of the session. */
   readonly collections?: {
     isAlone(kind: Kind, parent: string | undefined): Promise<boolean>;
     upToDate(kind: Kind, parent: string | undefined): void;
   };
 }
 
-/** `data "hosting_…"`, or `ephemeral "hosting_…"`, whose result is in no state and no plan. */
+/** A data source, or an ephemeral resource. No state and no plan contains the result of an ephemeral resource. */
 export interface DataSource {
   readonly name: string;
   readonly schema: Schema;
@@ -76,7 +76,7 @@ export interface DataSource {
   read(config: JsonObject, session: DataSession): Promise<JsonObject>;
 }
 
-/** `provider::hosting::…`. Runs without a configuration. */
+/** A function, `provider::hosting::…`. Runs without a configuration. */
 export interface ProviderFunction {
   readonly name: string;
   readonly summary: string;

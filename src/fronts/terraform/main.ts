@@ -17,7 +17,7 @@ import { complain, describeDefect, keepStdoutClean, processLog as log, printLine
 export { createGrpcServer } from "./wire/grpc.ts";
 export { listen, reattachment } from "./wire/handshake.ts";
 
-/** Loads the provider, which loads more slowly than the rest of this file. */
+/** Loads the provider, which is slower than the start of the server. */
 export const loadCalls = () => import("./calls/index.ts");
 
 /** Maximum time for calls of a killed Terraform: they still record the results of their requests. */

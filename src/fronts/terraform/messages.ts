@@ -348,7 +348,7 @@ const messages = {
 
 export const problem = problemsOf(messages);
 
-/** @throws HostformError with the diagnostics. */
+/** Throws the diagnostics as a HostformError. */
 export function refuse(...diagnostics: readonly Diagnostic[]): never {
   throw new HostformError(diagnostics);
 }

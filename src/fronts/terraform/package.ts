@@ -7,7 +7,7 @@ export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
 /** The name of the program that Terraform starts. */
 export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
 
-/** The bundle, also in `dist/terraform`, and the licences of its embedded packages. */
+/** Name of the bundle, in a package and in `dist/terraform`. `NOTICES`: licences of its embedded packages. */
 export const BUNDLE = "provider.mjs";
 export const NOTICES = "provider.NOTICES.txt";
 
@@ -19,7 +19,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "3
 
 /**
  * Returns Terraform's name of this platform: `linux_amd64`.
- * @param standalone hostform runs as a single executable, which is the provider as well and needs no launcher.
+ * @param standalone true if hostform is a single executable, which is also the provider and needs no launcher.
  * @throws HostformError `terraform.install` on Windows, unless it is standalone.
  */
 export function platformOf(platform: string, arch: string, standalone = false): string {

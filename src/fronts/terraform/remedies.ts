@@ -35,7 +35,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "forget":
       if (action.why === "import")
         return `Replace the block of the resource by a \`removed\` block with \`destroy = false\`. Then import ${action.id === undefined ? "the right object" : "the object"} in a new block with an \`import\` block.`;
-      // No block repairs a state entry, and no block has two entries.
+      // No `removed` block repairs a corrupted entry of the state.
       if (action.why === "restore") return "Or run `terraform state rm ADDRESS`, and import the object again.";
       if (action.why === "replace") return "Run `terraform state rm ADDRESS` first.";
       return action.when === undefined
@@ -79,7 +79,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "release": {
       const [first = "", ...more] = action.policies;
       const or = more.map((policy) => ` (or ${quotedLiteral(policy)})`).join("");
-      // Terraform does not send whether the block was removed or `terraform destroy` runs.
+      // Terraform does not send the reason for the removal: a removed block, or `terraform destroy`.
       return `To release the object, set ${assign("deletion_policy", first)}${or} in its block (restore a removed block), and apply. Then remove the block.`;
     }
     case "map_status":

@@ -1,4 +1,4 @@
-/** Writes an adoption as a TypeScript program with hostform's constructs. Its stack uses the same state. */
+/** Writes an adoption as a TypeScript program with hostform's constructs. The stack of the program uses the state of the adoption. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { exists } from "../../core/files/index.ts";

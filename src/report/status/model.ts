@@ -57,16 +57,16 @@ type ServiceRow = Listed & {
 };
 
 type ObjectRow = Listed & {
-  /** Domains only. Estimated from order date, years and paid renewals. */
+  /** Last day of a domain's registration, estimated from order date, years and paid renewals. Null for other kinds. */
   registered_until: string | null;
-  /** Webhooks only. */
+  /** `known` if hostform knows the secret of a webhook. Null for other kinds. */
   secret: "known" | "unknown" | null;
 };
 
 /** A service that renews within 90 days. Amounts are list prices of its renewals within these days. */
 type RenewalRow = About & {
   service_id: string | null;
-  /** First of these renewals. */
+  /** Day of the first renewal. */
   due_date: string;
   currency: string | null;
   next_30_days: number | null;
@@ -77,7 +77,7 @@ type RenewalRow = About & {
 type InvoiceRow = About & {
   id: string;
   number: string | null;
-  /** Word of the host. */
+  /** Status in the word of the host. */
   status: string | null;
   due_date: string | null;
   paid_at: string | null;
@@ -85,7 +85,7 @@ type InvoiceRow = About & {
   is_open: boolean;
   is_overdue: boolean;
   currency: string | null;
-  /** First invoice of an order only. Upper bound by the listed price, from the history. */
+  /** Maximum amount by the listed price, from the history. Only for the first invoice of an order. */
   quoted: number | null;
   total: number | null;
   is_above_quote: boolean;
@@ -97,10 +97,10 @@ type GrantRow = About & {
   email: string;
   permission: string | null;
   expires_at: string | null;
-  /** Within 14 days. */
+  /** True if the grant expires within 14 days. */
   expires_soon: boolean;
   is_declared: boolean;
-  /** Outside `grantee_domains` of the policy. */
+  /** True if the address is outside `grantee_domains` of the policy. */
   is_outside: boolean;
 };
 
@@ -112,7 +112,7 @@ export interface AccountReport {
   overview: {
     declared: number;
     synced: number;
-    /** Services of the account that have not ended. */
+    /** Number of services of the account that have not ended. */
     services: number;
     /** Number of services in each state. The sum is the length of `services` of the report. */
     states: Record<ServiceState, number>;
@@ -128,15 +128,15 @@ export interface AccountReport {
   money: {
     /** Reason why not all invoices were read. */
     unread: string | null;
-    /** List prices of an average month. */
+    /** Sums of list prices for an average month. */
     run_rate: (Sum & { client: string | null; is_suspended: boolean })[];
-    /** By the Monday of the week. */
+    /** Sums of open invoices by the week of their due day. `week`: its Monday. */
     due: (Sum & { week: string })[];
     renewals: RenewalRow[];
     invoices: InvoiceRow[];
   };
   access: {
-    /** Oldest read of the grants that this run did not read. */
+    /** Time of the oldest read, if this run did not read all grants. */
     as_of: string | null;
     /** True if this run read the grants of every service. */
     is_complete: boolean;
@@ -146,8 +146,8 @@ export interface AccountReport {
   /** Last entries of the history. Empty for a part of the account. */
   changes: { at: string; who: string | null; command: string; effects: string[] }[];
   unread: { provider: string; what: string; why: string }[];
-  /** Names for `--fail-on` that hold. */
+  /** Names of the met conditions of `--fail-on`. */
   holds: string[];
-  /** `full`: forecast with the grants of each service. */
+  /** Number of sent requests. `full`: forecast for a report that reads the grants of each service. */
   requests: { sent: number; full: number; full_seconds: number };
 }

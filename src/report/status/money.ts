@@ -38,7 +38,7 @@ function sums<Key extends object>(
   });
 }
 
-/** Returns the due days of a service within a period. @param months of its billing cycle; null if unknown. */
+/** Returns the due days of a service within a period. @param months length of its billing cycle; null if unknown. */
 export function dueDays(first: string | null, months: number | null, from: string, to: string): string[] {
   const days: string[] = [];
   for (let nth = 0; first !== null && (nth === 0 || months); nth += 1) {
@@ -49,7 +49,7 @@ export function dueDays(first: string | null, months: number | null, from: strin
   return days;
 }
 
-/** A billed service, the months of its billing cycle, and the day of the host's clock. */
+/** A billed service. `months`: length of its billing cycle. `today`: day by the host's clock. */
 export interface Billed {
   readonly service: Service;
   readonly isSuspended: boolean;
@@ -57,7 +57,7 @@ export interface Billed {
   readonly today: string;
 }
 
-/** Days of the longest period of renewals. */
+/** Length of the longest period of renewals, in days. */
 const LONGEST = 90;
 
 /** Returns the renewal of a service. Undefined without a renewal in the longest period, and until an overdue invoice is paid. */

@@ -1,4 +1,4 @@
-// Names of the sections of an account report. Imports nothing, because the command line loads it for each command.
+// Names of the sections of an account report. This file has no imports, because each command loads it.
 const ANSWERS = [
   "attention",
   "due",

@@ -1,4 +1,4 @@
-// An account report as a page, and as Markdown.
+// Formats an account report as an HTML page, and as Markdown.
 import { html } from "hono/html";
 import { breakMarkdown, sentenceMarkdown } from "../escape.ts";
 import { plural } from "../numbers.ts";
@@ -13,11 +13,11 @@ const titleOf = ({ project }: AccountReport) => `Status: ${project}`;
 /** Columns with sentences of hostform. */
 const PROSE = ["What", "Fix"];
 
-/** A date stays on one line. */
+/** Replaces the hyphens of a date, so that the date stays on one line. */
 const unbroken = (cell: string) =>
   /^\d{4}-\d\d-\d\d( or earlier)?$/.test(cell) ? cell.replaceAll("-", "\u2011") : cell;
 
-/** Returns a page without a script. Every text is escaped, and no row is cut. */
+/** Returns an HTML page without a script. Escapes each text, and cuts no row. */
 export function renderReportHtml(report: AccountReport, names: readonly SectionName[]): string {
   const tiles = Object.entries(tilesOf(report)).map(([label, value]) => {
     const isAlarm = typeof value === "number" && value > 0;
@@ -48,10 +48,10 @@ export function renderReportHtml(report: AccountReport, names: readonly SectionN
   ]);
 }
 
-/** Rows of a table in Markdown. A comment on GitHub holds 65,536 characters. */
+/** Maximum number of rows in a Markdown table. A comment on GitHub has at most 65,536 characters. */
 const MOST_MARKDOWN_ROWS = 50;
 
-/** Begins with a comment, by which a job finds the report that it wrote before. */
+/** Returns the report as Markdown. It begins with an HTML comment, so that a job can find its earlier report. */
 export function renderReportMarkdown(report: AccountReport, names: readonly SectionName[]): string {
   const blocks = tablesOf(report, names).flatMap(({ title, head, rows, foot, note }) => {
     const shown = rows.slice(0, MOST_MARKDOWN_ROWS);

@@ -1,4 +1,4 @@
-// The sections of an account report, as tables of text that each form renders.
+// Converts the sections of an account report to tables of text. Each output format prints these tables.
 import { capitalized, formatMoney, formatNumber, type Json, readMoment, some } from "../../core/model/index.ts";
 import { withoutNamedInvoices } from "../conditions.ts";
 import { formatEstimate, plural, UNSCALED } from "../numbers.ts";
@@ -7,14 +7,14 @@ import { daysAfter } from "./money.ts";
 import type { SectionName } from "./names.ts";
 import { remarkableStates, stateNote, stateText } from "./states.ts";
 
-/** A section as text. Columns without any value are left out. */
+/** A section as a table of text. Columns without a value are omitted. */
 export interface StatusTable {
   readonly title: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Totals below the rows, one for each account and currency. */
   readonly foot: readonly string[][];
-  /** First column of numbers. */
+  /** Index of the first column with numbers. */
   readonly from: number;
   readonly note: string;
   /** True if the section has problems. */
@@ -25,7 +25,7 @@ type Entry = Readonly<Record<string, unknown>>;
 
 interface Section {
   readonly title: string;
-  /** Fields of an entry that are columns. Numbers are last. */
+  /** Names of an entry's fields that are columns, separated by spaces. Numbers are last. */
   readonly columns: string;
   /** True if the numbers have totals. */
   readonly hasTotals?: true;
@@ -45,7 +45,7 @@ const OBJECT = "client provider site type id name plan status";
 
 const withState = (one: AccountReport["services"][number]) => ({ ...one, state: stateText(one.state, one.conditions) });
 
-/** Begins with the domain, or else with the address. */
+/** Returns the text of a point. It begins with the domain, or without a domain with the address. */
 function whatOf({ site, address, summary, detail }: AccountReport["attention"][number]): string {
   const text = [summary, detail].filter((part) => part).join(". ");
   const own = `${address}: `;
@@ -57,13 +57,13 @@ function whatOf({ site, address, summary, detail }: AccountReport["attention"][n
 /** Sorts entries by client. Entries without a client are last. */
 const byClient = (a: Entry, b: Entry) => (String(a.client ?? "~") < String(b.client ?? "~") ? -1 : 1);
 
-/** Joins the remarks that hold. */
+/** Joins the remarks whose value is true. */
 const remarksOf = (remarks: Readonly<Record<string, boolean>>) =>
   Object.entries(remarks)
     .flatMap(([text, holds]) => (holds ? text : []))
     .join(", ");
 
-/** Invoices with the words of the report for an unpaid invoice. */
+/** Returns the invoices. The status of an unpaid invoice is a word of the report: `overdue` or `unpaid`. */
 const invoices = ({ money }: AccountReport) =>
   money.invoices.map((one) => ({
     ...one,
@@ -219,11 +219,11 @@ const HEADS: Readonly<Record<string, string>> = {
   },
 };
 
-/** Time on the day of the report, or else the day. */
+/** Returns the time for a moment on the day of the report, otherwise the day. */
 const sinceText = (since: string, { timestamp }: AccountReport) =>
   since.slice(0, 10) === timestamp.slice(0, 10) ? since.slice(11, 16) : since.slice(0, 10);
 
-/** Adds that a condition may be older than its first record. */
+/** Returns the time of a condition's first record. "or earlier": the condition may be older. */
 const firstSince = (since: string, report: AccountReport) => `${sinceText(since, report)} or earlier`;
 
 const minuteOf = (time: string | number) => `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
@@ -241,7 +241,7 @@ function totalsOf(entries: readonly Entry[], fields: readonly string[]): Entry[]
   });
 }
 
-/** Returns a formatter for sites: the domain, or else the address or the id of the service. */
+/** Returns a formatter for sites. It returns the domain, otherwise the address or the id of the service. */
 function sitesOf({ services }: AccountReport) {
   const addresses = new Map(services.map(({ provider, id, address }) => [`${provider} ${id}`, address]));
   return (entry: Entry) => {
@@ -257,7 +257,7 @@ function moneyOf({ accounts }: AccountReport) {
     formatMoney(amount, currency as string | null, scales.get(provider));
 }
 
-/** Returns the sections as tables. The last one names the sections without entries. */
+/** Returns the sections as tables. The last table names the sections without entries. */
 export function tablesOf(report: AccountReport, names: readonly SectionName[]): StatusTable[] {
   const { accounts, access, money: bills } = report;
   const money = moneyOf(report);
@@ -333,7 +333,7 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
 
 const DAY = new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" });
 
-/** Returns a due day: a weekday within a week, or else the date. */
+/** Returns the text of a due day: the weekday within a week, otherwise the date. */
 function byDay(day: string | null, today: string): string {
   if (day === null) return "";
   if (day < today) return `, overdue since ${day}`;
@@ -361,7 +361,7 @@ export function headlineOf(report: AccountReport): string {
   ].join(" · ");
 }
 
-/** Returns the last sentences: the lists that were not read, and the requests. */
+/** Returns the last sentences: about unread lists, and about requests. */
 export function closingOf({ unread, requests, timestamp, access }: AccountReport): string[] {
   const full = ` A full status: ${plural(requests.full, "request")}, ${formatEstimate(requests.full_seconds)}.`;
   return [

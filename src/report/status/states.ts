@@ -1,4 +1,4 @@
-// States of services, and their words in a report.
+// States of services in a report, and their words.
 import { formatNumber } from "../../core/model/index.ts";
 
 /** States of services in the account. `suspended`: as declared. `offline`: not live for any other reason. `waiting`: an open order. */

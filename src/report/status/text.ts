@@ -1,4 +1,4 @@
-// An account report for a terminal, and as CSV.
+// Formats an account report for a terminal, and as CSV.
 import { formatAmount } from "../../core/model/index.ts";
 import { escapeLine } from "../escape.ts";
 import { renderTable } from "../listings.ts";
@@ -7,7 +7,7 @@ import type { AccountReport } from "./model.ts";
 import type { SectionName } from "./names.ts";
 import { AMOUNTS, closingOf, entriesOf, headlineOf, tablesOf } from "./sections.ts";
 
-/** Ends with a newline. */
+/** Formats a report for a terminal. Ends with a newline. */
 export function renderReport(report: AccountReport, names: readonly SectionName[], style: TextStyle): string {
   const { bold, dim } = painter(style.color);
   const lines = (text: string) => `${flow(escapeLine(text), style.width).join("\n")}\n`;

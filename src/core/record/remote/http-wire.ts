@@ -26,7 +26,7 @@ export interface HttpRequest {
 export interface Protocol {
   /** Returns all headers of one attempt, with the credentials. */
   headersOf(message: HttpRequest): Headers | Promise<Headers>;
-  /** Further status of a busy server, beside 429. The same request is sent again. */
+  /** Further status of a busy server, in addition to 429. The wire repeats the request. */
   readonly busy?: number;
 }
 
@@ -39,12 +39,12 @@ export interface HttpResponse {
   readonly etag: string | undefined;
   /** Target of a redirect. */
   readonly location: string | undefined;
-  /** True if an earlier attempt had no clear response, so that the server may already have done the same. */
+  /** True if an earlier attempt had no clear response, so that the server may already have handled the request. */
   readonly doubtful: boolean;
 }
 
 export const JSON_BODY = { "content-type": "application/json" };
-/** Time limit of one attempt, from connecting to the last byte. */
+/** Time limit of one attempt, from connecting to the last byte, in milliseconds. */
 const ATTEMPT_MS = 30_000;
 const ATTEMPTS = 4;
 const REQUEST_MS = 120_000;

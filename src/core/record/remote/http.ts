@@ -44,11 +44,11 @@ export interface HttpBackendOptions extends WireOptions, ServerLockOptions {
   readonly updateMethod: string;
   readonly credentials: { readonly username: string; readonly password: string } | undefined;
   readonly lock: HttpLock | undefined;
-  /** True continues without a lock. */
+  /** True if a run may write without a lock. */
   readonly withoutLock: boolean;
 }
 
-/** Maximum age of the text that decides a write, in milliseconds. `READINGS`: maximum number of reads. */
+/** Maximum duration of the read before a write, in milliseconds. `READINGS`: maximum number of such reads. */
 const FRESH_MS = 5_000;
 const READINGS = 3;
 
@@ -126,7 +126,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     }
   }
 
-  /** @throws HostformError if the state at the server differs from the last read or write. */
+  /** Compares the state at the server with the last read or write of this process. @throws HostformError if they differ. */
   function refuseOther(there: string | undefined): void {
     if (seen === undefined || sameState(there, seen.text)) return;
     if (replaced !== undefined && sameState(there, replaced.text)) {
@@ -135,7 +135,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     raise("state.lost_lock/changed", { place: name, hint: "Was the lock freed by hand, or is it missing?" });
   }
 
-  /** Throws without the consequence. The caller knows the lost changes and adds the consequence. */
+  /** Throws `state.unwritable` without a consequence. The caller knows the lost changes, and adds the consequence. */
   function refuseUnwritten(method: string, reason: string): never {
     raise("state.unwritable", { place: `${method} ${name}`, reason, consequence: undefined });
   }
@@ -170,7 +170,7 @@ function protocolOf({ credentials: given }: HttpBackendOptions): Protocol {
   const pair = given && Buffer.from(`${given.username}:${given.password}`, "utf8").toString("base64");
   const authorization: Record<string, string> = pair === undefined ? {} : { authorization: `Basic ${pair}` };
   return {
-    // Terraform's header of a body. The protocol requires MD5, which protects only against accidents.
+    // Terraform sends this header with a body. The protocol requires MD5, which protects only against accidents.
     headersOf: ({ body }) => ({
       ...authorization,
       ...(body !== undefined && { ...JSON_BODY, "content-md5": hash("md5", body, "base64") }),

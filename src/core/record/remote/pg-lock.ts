@@ -18,7 +18,7 @@ import {
 } from "../lock.ts";
 
 export interface PgBackendOptions extends ServerOptions {
-  /** Opens a session with this name for other sessions. @throws HostformError `state.backend`. */
+  /** Opens a session. Other sessions see its name. @throws HostformError `state.backend`. */
   readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
   readonly server: string;
   /** Schema of Terraform's table. The user of OpenTofu can choose schema, table and index. */
@@ -63,7 +63,7 @@ export async function unlockCreation(database: Database, options: PgBackendOptio
 }
 
 const PAUSES = { firstMs: 250, longestMs: 5_000 };
-/** Longest wait for the end of a session. `LOOK_MS`: pause between two checks. */
+/** Maximum wait for the end of a session, in milliseconds. `LOOK_MS`: pause between two checks. */
 const ENDING = { timeoutMs: 10_000 };
 const LOOK_MS = 100;
 
@@ -108,7 +108,7 @@ export class PgStateLock implements StateLock {
   }
 
   /**
-   * Ends the database session with the lock. This needs the same role or `pg_signal_backend`.
+   * Ends the database session with the lock. This needs the role of that session, or `pg_signal_backend`.
    * @param id id of the only session to end. Default: any holder.
    */
   async takeOver(id?: string): Promise<Freed> {
@@ -130,9 +130,9 @@ export class PgStateLock implements StateLock {
   }
 
   /**
-   * Tries to take the lock as Terraform and OpenTofu do. With a row: locks the row and, briefly, the locks of creation, because the
-   * row's creator may still hold these. Without a row: takes the locks of creation and the own lock, then checks that the row is still
-   * missing. Returns the locked key, or undefined.
+   * Tries to take the lock as Terraform and OpenTofu do. With a row: takes the lock of the row and, briefly, the locks of creation, which
+   * the creator of the row may still hold. Without a row: takes the locks of creation and hostform's own lock, then checks that the row
+   * is still missing. @returns the locked key, or undefined if another session has a lock.
    */
   async #attempt(database: Database): Promise<string | undefined> {
     const { workspace } = this.#options;
@@ -166,7 +166,7 @@ export class PgStateLock implements StateLock {
   #held(database: Database): HeldLock {
     let released = false;
     return {
-      // Each write asks the server in the same statement whether this session still holds the lock.
+      // A check of the server is unnecessary here, because the statement of each write checks that this session holds the lock.
       verify: () => {
         if (released) refuseBroken(this.#name, "it was freed");
         if (database.lost !== undefined) refuseBroken(this.#name, database.lost);
@@ -181,7 +181,7 @@ export class PgStateLock implements StateLock {
         if (released) return;
         released = true;
         this.database = undefined;
-        // The end of the session also frees the lock, but perhaps only after this call returns.
+        // Free the locks explicitly, because the server may notice the end of the session only after this call returns.
         if (database.lost === undefined) {
           await database.query("SELECT pg_advisory_unlock_all()").catch(() => undefined);
         }
@@ -263,12 +263,12 @@ function holderOf(row: Row): LockHolder {
   };
 }
 
-/** `process 4711 (apply), nino@ci (role states, database session 812 from 10.0.0.7), since …`. */
+/** Returns for example `process 4711 (apply), nino@ci (role states, database session 812 from 10.0.0.7), since …`. */
 function describeSession(holder: LockHolder, clock: Clock): string {
   return holder.pid === null ? describeTimes(holder, clock) : describeHolder(holder, clock);
 }
 
-/** Error codes when another program creates the same object simultaneously: unique violation, duplicate object. */
+/** Error codes of a part that another program created simultaneously: unique violation, duplicate object. */
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
 const TRIES = 5;
 

@@ -120,7 +120,7 @@ function historyIn(
     const [row] = await database.query(`SELECT ${heldHere("$1")} AS held`, [key()]);
     if (row?.held !== true) refuseUnheld(name);
   };
-  /** @param before another statement of the same transaction. */
+  /** Inserts lines. @param before statement that runs first, in the transaction of the insert. */
   const write = (lines: readonly string[], before = "") =>
     connected(async (database) => {
       await prove(database);

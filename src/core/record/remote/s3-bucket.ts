@@ -25,7 +25,7 @@ export interface BucketOptions extends WireOptions {
     readonly secretAccessKey: string;
     readonly sessionToken?: string;
   };
-  /** Headers of each write, such as those of the encryption at the store. */
+  /** Headers of each write, such as the headers for encryption at the store. */
   readonly writeHeaders: Headers;
 }
 
@@ -35,7 +35,7 @@ export type Bucket = ReturnType<typeof createBucket>;
 export const ABSENT = { "if-none-match": "*" };
 const OTHER = { "if-match": `"${"0".repeat(32)}"` };
 
-/** Longest attempt to remove the object of the probe, in milliseconds. */
+/** Time limit for the removal of the probe's object, in milliseconds. */
 const PARTING_MS = 3_000;
 
 /** Buckets that this process has probed. */
@@ -66,7 +66,7 @@ export function createBucket({ bucket, region, credentials, writeHeaders, ...opt
     headers: { ...JSON_BODY, ...writeHeaders, ...condition },
   });
 
-  /** Returns undefined if the object does not exist. Another 404 is an error: it may hide a state. */
+  /** Reads an object. Undefined if the object does not exist. Any other 404 is an error, because it may hide a state. */
   const get = async (key: string, signal?: AbortSignal): Promise<HttpResponse | undefined> => {
     const message = { method: "GET", url: urlOf(key) };
     const answer = await wire.ask(message, signal);
@@ -91,7 +91,7 @@ export function createBucket({ bucket, region, credentials, writeHeaders, ...opt
     if (!isSuccess(answer) && answer.status !== 404) refuseAnswer("freed", message, answer, "s3");
   };
 
-  /** Returns an object of which this process replaces only the version that it read or wrote last. */
+  /** Returns access to an object. A write replaces only the version that this process read or wrote last. */
   const stored = (key: string) => {
     let version: string | undefined;
     const isCurrent = async () => (await get(key))?.etag === version;
@@ -100,7 +100,7 @@ export function createBucket({ bucket, region, credentials, writeHeaders, ...opt
       version = there?.etag;
       return there?.text || undefined;
     };
-    /** @throws HostformError `state.lost_lock` for another version; `state.unwritable`, `state.backend`. */
+    /** Replaces the object. @throws HostformError `state.lost_lock` if its version changed; `state.unwritable`, `state.backend`. */
     const write = async (body: string) => {
       const message = putOf(key, body, version === undefined ? ABSENT : { "if-match": version });
       const answer = await wire.send(message);

@@ -26,7 +26,7 @@ export function createS3Backend(options: S3BackendOptions): StateBackend {
   const [state, history] = [bucket.stored(key), bucket.stored(`${key}.history`)];
   let isWritten = false;
 
-  /** @throws HostformError `state.lost_lock` if the lock at the store is not the lock of this run. */
+  /** Reads the lock at the store. @throws HostformError `state.lost_lock` if the lock does not belong to this run. */
   async function requireLock(): Promise<void> {
     const there = await bucket.get(lockKey);
     const holder = decodeHolder(there?.text ?? "");
@@ -72,7 +72,7 @@ export function createS3Backend(options: S3BackendOptions): StateBackend {
   };
 }
 
-/** Terraform's lock: an object that exists while a run holds the lock. */
+/** Creates the access to Terraform's lock, an object that exists while a run holds the lock. */
 function doorOf(bucket: Bucket, key: string): LockDoor {
   return {
     take: async (notice, signal) => {

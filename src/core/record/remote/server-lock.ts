@@ -30,7 +30,7 @@ export interface LockAnswer {
 /** Requests for a lock at a server. @throws HostformError `state.backend`. */
 export interface LockDoor {
   take(notice: string, signal?: AbortSignal): Promise<LockAnswer>;
-  /** Frees the lock of this notice. A lock that is already free is no error. */
+  /** Frees the lock of this notice. Accepts a lock that is already free. */
   free(notice: string, signal?: AbortSignal): Promise<void>;
   /** Returns false if no request was sent. */
   mayHaveSent(): boolean;
@@ -47,7 +47,7 @@ export interface ServerLockOptions extends ServerOptions, LockContext {
 
 const NO_SIGN = "The server does not show when the holder was last alive.";
 const PAUSES = { firstMs: 500, longestMs: 10_000 };
-/** Longest attempt of an interrupted run to free its lock, in milliseconds. */
+/** Time limit for an interrupted run to free its lock, in milliseconds. */
 const PARTING_MS = 3_000;
 
 /**
@@ -59,7 +59,7 @@ export class ServerLock implements StateLock {
   readonly #door: LockDoor;
   /** Id of the held lock. Each write needs this id. */
   id: string | undefined;
-  /** Evidence that another run now has the lock. */
+  /** Evidence that this run has lost the lock. */
   lost: string | undefined;
 
   constructor(options: ServerLockOptions, door: LockDoor) {
@@ -94,7 +94,7 @@ export class ServerLock implements StateLock {
       signal?.throwIfAborted();
       return held;
     } catch (error) {
-      // The interruption came before a response, so the server may have locked the state.
+      // The run was interrupted before a response, so the server may have locked the state.
       if (signal?.aborted && this.#door.mayHaveSent())
         await this.#door.free(notice, AbortSignal.timeout(PARTING_MS)).catch(() => end(true));
       end();
@@ -119,7 +119,7 @@ export class ServerLock implements StateLock {
     return freed ?? false;
   }
 
-  /** @param id id of the lock to free, for a server that does not name the holder. */
+  /** Frees the lock of any holder. @param id id of the lock, for a server that does not name the holder. */
   async takeOver(id?: string): Promise<Freed> {
     const own = newHolder(this.#options, "force-unlock");
     const notice = this.#noticeOf(own);
@@ -168,8 +168,8 @@ export class ServerLock implements StateLock {
   }
 
   /**
-   * Describes the holder by these fields only: GitLab replaces the holder's other fields with those of the request, except
-   * hostform's own.
+   * Describes the holder. Uses only hostform's own fields, id, user and time: GitLab replaces all other fields by the fields of the
+   * request.
    */
   #describe(holder: LockHolder): string {
     const { id, who, since, pid } = holder;
@@ -177,7 +177,7 @@ export class ServerLock implements StateLock {
   }
 }
 
-/** Returns true if this process has the lock, also if the server reports the lock under our own id: the earlier response was lost. */
+/** Returns true if this process has the lock. After a lost response, the server reports the lock as held under our own id. */
 function isTaken({ isTaken, notice }: LockAnswer, { id }: LockHolder): boolean {
   return isTaken || decodeHolder(notice)?.id === id;
 }

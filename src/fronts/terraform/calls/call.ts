@@ -43,20 +43,18 @@ export interface Connection {
   session: ProviderSession | undefined;
   /** The policy of the runner, read by ConfigureProvider. */
   enforcement?: Enforcement | undefined;
-  /** Terraform cancelled a call: no state has its response. */
+  /** True if Terraform cancelled a call, and therefore dropped its response. */
   isAnswerLost: boolean;
   /** Warnings for the next response about a resource or a data source. */
   readonly warnings: Diagnostic[];
   /** Aborted by StopProvider (Ctrl-C), and when the connection is lost. */
   readonly stop: AbortController;
-  /** The environment of the process. */
   readonly env: ProcessEnvironment;
-  /** Terraform's folder, and the time. Default: those of the process. */
+  /** Terraform's folder. Default: the folder of the process. */
   readonly folder?: string | undefined;
   readonly clock?: Clock | undefined;
-  /** Terraform's log (TF_LOG). Never log a secret. */
+  /** Terraform's log (TF_LOG). Must not receive a secret. */
   readonly log: Log;
-  /** The running calls. */
   readonly activity: Activity;
 }
 
@@ -64,15 +62,15 @@ export interface Connection {
 export type Host = Pick<Connection, "env" | "folder" | "clock" | "log">;
 
 /**
- * One call: converts the bytes of a request message to those of a response. Failures for the user are diagnostics in the response; the
- * call throws only defects. `cancelled` is aborted when Terraform cancels the call.
+ * Converts the bytes of a request message to the bytes of a response. The response contains failures for the user as diagnostics. Throws
+ * only defects. `cancelled` is aborted when Terraform cancels the call.
  */
 type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSignal) => Promise<Uint8Array>;
 
-/** By the name of the rpc: "ReadResource". */
+/** Calls by the name of their rpc, for example `ReadResource`. */
 export type Calls = Readonly<Record<string, Call>>;
 
-/** A new connection, not configured. */
+/** Creates an unconfigured connection. */
 export function newConnection(host: Host): Connection {
   return {
     session: undefined,
@@ -84,12 +82,12 @@ export function newConnection(host: Host): Connection {
   };
 }
 
-/** @throws HostformError when the provider is not configured. */
+/** Returns the session. @throws HostformError if the provider is not configured. */
 export function requireSession(connection: Connection): ProviderSession {
   return connection.session ?? refuse(problem("internal/not_configured"));
 }
 
-/** The rpcs of the protocol, each with its two messages. */
+/** The rpcs of the protocol, each with the schemas of its request and response. */
 export const rpcs = Provider.method;
 
 /**
@@ -151,7 +149,7 @@ export function toPath(path: AttributePath) {
   });
 }
 
-/** Report of a step. */
+/** Diagnostics of a step. */
 type Found = readonly Diagnostic[] | Pick<Answer, "diagnostics" | "waiting">;
 
 /**

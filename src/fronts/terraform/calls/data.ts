@@ -96,7 +96,7 @@ function callFunction(name: string, packed: readonly Uint8Array[]): FunctionResp
   return { result: { msgpack: encodeValue(called.call(args), returns) } };
 }
 
-/** The failure of a function: one text without full stop, because Terraform adds one, and the argument that caused it. */
+/** Returns the failure of a function. @param text without a full stop, because Terraform adds it. @param argument index of the cause. */
 function functionFailure(text: string, argument?: number): FunctionResponse {
   return { error: { text: escapeText(text), ...(argument !== undefined && { functionArgument: BigInt(argument) }) } };
 }

@@ -15,7 +15,7 @@ import { type Calls, diagnosed, type Host, newConnection, rpcs, toDiagnostics, u
 import { calls as dataCalls } from "./data.ts";
 import { calls as resourceCalls } from "./resource.ts";
 
-/** A new provider, not configured. */
+/** Creates an unconfigured provider. */
 export function createProvider(host: Host): Peer {
   const connection = newConnection(host);
   let running = 0;
@@ -51,8 +51,8 @@ export function createProvider(host: Host): Peer {
 }
 
 /**
- * Capabilities: Terraform plans destroys, because `deletion_policy = "prevent"` is an error of the plan, and need not read the schema
- * from each process, which saves one start in three.
+ * Capabilities. `planDestroy`: `deletion_policy = "prevent"` is an error of the plan. `getProviderSchemaOptional`: Terraform reads the
+ * schema only once, which saves one of three process starts.
  */
 const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true };
 

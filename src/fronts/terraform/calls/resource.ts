@@ -149,7 +149,7 @@ export const calls: Calls = {
   }),
 };
 
-/** Returns the core's form of a state, null without a state, and the names that Terraform does not receive. */
+/** Returns a state in the core's format, and the names of its withheld attributes. */
 function stateIn(given: DynamicValue | undefined, attributes: Attributes, mark: Mark, declared?: ValueObject) {
   const decoded = decodeDynamic(given, attributes) as JsonObject | null;
   const state = decoded && withUndeclared(withoutPendingId(decoded), mark);

@@ -18,7 +18,7 @@ import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts"
 /**
  * Decodes a resource, a configuration or a state of Terraform: with every attribute of the schema (null without a value) and sets in a
  * canonical order. Every attribute of an unknown object is unknown.
- * @returns null without an object: a create has no prior state, and a destroy no planned one.
+ * @returns null without an object: a create has no prior state, and a destroy has no planned state.
  * @throws HostformError at the attribute: a number with too many digits, or a map with the key `__proto__`.
  */
 export function decodeDynamic(value: DynamicValue | undefined, attributes: Attributes): ValueObject | null {
@@ -165,7 +165,7 @@ const READING: Direction = {
     if (raw === false || raw === "false") return false;
     throw new Mismatch(path, "true or false", raw);
   },
-  /** Returns each known element once, in the order of their JSON, then all unknown elements: any two of them may differ. */
+  /** Returns each known element once, in the order of its JSON, then all unknown elements, which may differ. */
   set(items) {
     const known = new Map<string, Value>();
     for (const item of items as readonly Value[]) if (!hasUnknown(item)) known.set(JSON.stringify(item), item);
@@ -175,7 +175,7 @@ const READING: Direction = {
   isStrict: false,
 };
 
-/** A value that does not fit the schema is a defect of the provider. */
+/** Encodes values for Terraform. A value that does not fit the schema is a defect of the provider. */
 const WRITING: Direction = {
   string(value, path) {
     // A lone surrogate has no UTF-8: it becomes U+FFFD, as everywhere in Terraform.
@@ -268,8 +268,8 @@ function exact(_key: string, value: unknown, context: { readonly source?: string
 }
 
 /**
- * Decodes a number. Terraform's numbers are decimals of any length, ours are doubles, and a plan fails if a number changes. So a number
- * is accepted only if JavaScript writes the same digits.
+ * Decodes a number of Terraform, a decimal of any length, to a double. Accepts a number only if JavaScript prints the same digits,
+ * because a plan fails if a number changes.
  * @param raw from msgpack or JSON: 64-bit integers as bigint, numbers that are not exact as a double as text.
  * @returns undefined for text that is not a number, and for a number that a double cannot represent exactly.
  */

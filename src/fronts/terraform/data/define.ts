@@ -22,18 +22,18 @@ import { checkSettable } from "../resource/validate.ts";
 
 type Type = Attribute["type"];
 
-/** Schema of a data source, without versions: no state contains an older one. */
+/** Creates the schema of a data source. Its version is always 0, because Terraform never upgrades a data source. */
 export const readOnly = (description: string, attributes: Attributes): Schema => ({
   version: 0,
   description,
   attributes,
 });
 
-/** An attribute that the API reports. */
+/** Creates an attribute that the API reports. */
 export const computed = (type: Type, description: string): Attribute => ({ type, description, computed: true });
-/** An attribute that narrows a list. */
+/** Creates an attribute that filters a list. */
 export const filter = (type: Type, description: string): Attribute => ({ type, description, optional: true });
-/** An attribute that selects an object, or is computed from the found one. */
+/** Creates an attribute that selects an object. If it is not set, the found object provides its value. */
 export const sought = (type: Type, description: string): Attribute => ({
   type,
   description,
@@ -42,18 +42,18 @@ export const sought = (type: Type, description: string): Attribute => ({
 });
 export const required = (type: Type, description: string): Attribute => ({ type, description, required: true });
 
-/** Attribute with the objects of a list. @param of "services", for the description. */
+/** Creates the attribute with the objects of a list. @param of plural noun for the description, for example `services`. */
 export const listOf = (attributes: Attributes, of: string): Attribute =>
   computed({ nesting: "list", attributes }, `The ${of}, by ascending id.`);
 
-/** Sorts a list: another order of the API must not look like a change. */
+/** Sorts a list by id, so that a different order from the API causes no change. */
 export function sorted<T>(objects: Iterable<T>, idOf: (one: T) => Json | undefined): T[] {
   return [...objects].sort((a, b) => NUMERIC.compare(String(idOf(a)), String(idOf(b))));
 }
 
 const NUMERIC = new Intl.Collator("en-US", { numeric: true });
 
-/** Selects the attributes of a schema from a record; a missing one is null. Omits all other fields. */
+/** Selects the attributes of a schema from a record. A missing attribute is null. Omits all other fields. */
 export function shaped(attributes: Attributes, record: object): JsonObject {
   const values = record as Readonly<Record<string, Json | undefined>>;
   return Object.fromEntries(Object.keys(attributes).map((name) => [name, values[name] ?? null]));
@@ -61,7 +61,7 @@ export function shaped(attributes: Attributes, record: object): JsonObject {
 
 const SCALE = "null without `money_scale` in the provider's configuration";
 
-/** Attribute with an amount as text. */
+/** Creates an attribute with an amount as text. */
 export const amountText = (of: string, example: string): Attribute =>
   computed("string", `\`${of}\` as text, such as \`${example}\`; ${SCALE}.`);
 
@@ -72,7 +72,7 @@ export function moneyText(amount: Given, currency: Given, { moneyScale }: DataSe
   return typeof currency === "string" ? `${text} ${currency}` : text;
 }
 
-/** Keeps declared values unchanged. */
+/** Returns attributes with the declared values, which must stay unchanged. */
 export function withConfigured(config: JsonObject, attributes: JsonObject): JsonObject {
   const given = Object.entries(config).filter(([, value]) => value !== null);
   return { ...attributes, ...Object.fromEntries(given) };
@@ -129,7 +129,7 @@ export function checkSource(
   return found.some(isError) ? found : [...found, ...(check?.(config) ?? [])];
 }
 
-/** Requires a known value to be one of the words. @param more a sentence for the remedy. */
+/** Reports a known value that is not one of the words. @param more sentence for the remedy. */
 export function wordProblem(
   name: string,
   given: Value | undefined,
@@ -150,7 +150,7 @@ export const fits = (wanted: Given, found: Given) => typeof wanted !== "string" 
 export const fitsDomain = (wanted: Given, found: Given) =>
   typeof wanted !== "string" || foldedDomain(found) === foldedDomain(wanted);
 
-/** Requires exactly one of two attributes. Accepts an unknown value, which may become null. */
+/** Reports two attributes if both or none of them are set. Accepts an unknown value, which may become null. */
 export function exactlyOne(config: ValueObject, names: readonly [string, string]): Diagnostic[] {
   if (names.some((name) => config[name] === UNKNOWN)) return [];
   const given = names.filter((name) => (config[name] ?? null) !== null);
@@ -172,7 +172,7 @@ export interface Sought<T> {
   readonly several: string;
 }
 
-/** Returns the only found object. @throws HostformError `terraform.lookup` if there is none, or several. */
+/** Returns the only found object. @throws HostformError `terraform.lookup` if no object or several objects were found. */
 export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none, several }: Sought<T>): T {
   const [only, another] = found;
   const place = { what, attribute: [attribute] };

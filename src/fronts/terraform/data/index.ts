@@ -12,7 +12,7 @@ import {
   panelSso,
 } from "./services.ts";
 
-/** `data "hosting_…"`. They send only GETs, and return no secret. */
+/** Data sources, `data "hosting_…"`. They send only GETs, and return no secret. */
 export const dataSources: readonly DataSource[] = [
   hostingClientAccounts,
   hostingDomainAvailability,
@@ -57,8 +57,8 @@ export const webhookSignature: ProviderFunction = {
   },
 };
 
-/** `ephemeral "hosting_…"`. */
+/** Ephemeral resources, `ephemeral "hosting_…"`. */
 export const ephemeralResources: readonly DataSource[] = [panelSso];
 
-/** `provider::hosting::…`, by name. */
+/** Functions, `provider::hosting::…`. */
 export const functions: readonly ProviderFunction[] = [webhookSignature];

@@ -59,7 +59,7 @@ const plan: Attributes = {
   price_after_discount_text: amountText("price_after_discount", "8.99 USD"),
 };
 
-/** Returns a plan with its price in a currency; without one, in the plan's own currency. */
+/** Returns a plan with its price. @param wanted currency of the price. Default: the plan's own currency. */
 function described(record: PlanRecord, wanted: string | undefined, session: DataSession): JsonObject {
   const own = wanted === undefined || fits(wanted, record.currency);
   const currency = wanted ?? record.currency;
@@ -75,7 +75,7 @@ function described(record: PlanRecord, wanted: string | undefined, session: Data
   });
 }
 
-/** Returns true if a plan has the currency. A plan without currencies may have any. */
+/** Returns true if a plan has a price in the currency. A plan without a listed currency may have any currency. */
 function isOffered({ currency, prices }: PlanRecord, wanted: string | undefined): boolean {
   if (wanted === undefined || fits(wanted, currency) || Object.hasOwn(prices, wanted)) return true;
   return currency === null && Object.keys(prices).length === 0;
@@ -187,7 +187,7 @@ export const hostingDomainAvailability: DataSource = {
   },
 };
 
-/** Skips an unknown value: Terraform validates again when it is known. */
+/** Returns true for a valid domain. Accepts an unknown value, because Terraform validates again when the value is known. */
 function isDomain(name: Value): boolean {
   if (name === UNKNOWN) return true;
   return typeof name === "string" && domainProblem(name) === undefined;

@@ -129,7 +129,7 @@ export const hostingGrants: DataSource = {
   async read(config, session) {
     const id = String(config.service_id);
     const found = await allOf("hosting_grant", session, id);
-    // An absent service also has an empty list.
+    // The API also returns an empty list for a service that does not exist.
     if (found.length === 0) await oneById("hosting_service", id, session, "service_id");
     return { ...config, grants: found.map(({ attributes }) => shaped(grant, attributes)) };
   },
@@ -176,7 +176,7 @@ export const hostingMigrationRequests: DataSource = {
 };
 
 /**
- * A one-time sign-on URL (§4 panel-sso). The API uses a GET, which is repeated after a lost response. The lost URL is never used.
+ * A one-time sign-on URL (§4 panel-sso). After a lost response, the client repeats the GET. The URL in the lost response is never used.
  */
 export const panelSso: DataSource = {
   name: "hosting_panel_sso",

@@ -26,15 +26,15 @@ import { type Attributes, addressCode, setItemWarning, tfValue, type Use, Variab
 /** Source of a configuration. */
 interface ConfigurationParts {
   readonly desired: Desired;
-  /** Shows which orders still need a name. */
+  /** State that decides which orders still need a name. */
   readonly state: State;
   readonly kinds: Kinds;
-  /** The attributes of a kind in Terraform. */
+  /** Returns the attributes of a kind in Terraform. */
   attributesOf(kind: Kind): Attributes;
   /** Author and source for the first line: "hostform from hosting.yaml". */
   readonly origin: string;
   readonly places: Places;
-  /** Terraform runs in the project's folder. */
+  /** True if Terraform runs in the project's folder. */
   readonly inProject: boolean;
   /** Sources of sensitive values: `env.NAME`. */
   readonly hidden: ReadonlySet<string>;
@@ -108,7 +108,7 @@ function leastVersion(variables: Variables, blocks: readonly TfBlock[]): string 
   return has("removed") ? "1.7" : has("import") ? "1.5" : undefined;
 }
 
-/** `moved` and `removed`. */
+/** Returns the blocks `moved` and `removed`. */
 function refactoringBlocks({ moved = [], removed = [] }: Desired): TfBlock[] {
   const address = (name: string, value: string): TfAttribute => ({ name, value: { code: addressCode(value) } });
   return [
@@ -122,7 +122,7 @@ function refactoringBlocks({ moved = [], removed = [] }: Desired): TfBlock[] {
 
 const namesAll = ({ from }: RemovedBlock) => from === resourceOf(from);
 
-/** Warns of a forgotten instance: Terraform removes all instances of a resource the same way, and would destroy it. */
+/** Warns about a single forgotten instance, because Terraform cannot forget it: a `removed` block concerns all instances of a resource. */
 function removedWarnings({ removed = [] }: Desired): Diagnostic[] {
   return removed
     .filter((block) => !namesAll(block) && !block.destroy)
@@ -151,7 +151,7 @@ function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
 
 const channelsWarning = ({ notify }: Desired): Diagnostic | undefined => notify && problem("terraform.export/channels");
 
-/** Returns cycles between resources whose instances have no cycle. */
+/** Reports cycles between resources. Such a cycle can exist although the instances have none. */
 function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
   const graph = new Map([...written].map(([name, { needs }]) => [name, [...needs.keys()].filter((to) => to !== name)]));
   return circles(graph).map(({ nodes }): Diagnostic => {
@@ -172,7 +172,7 @@ interface Places {
   readonly state: string;
 }
 
-/** `terraform { … }`: the provider, and the backend. @param least minimum version of Terraform. */
+/** Returns the block `terraform { … }` with the provider and the backend. @param least minimum version of Terraform. */
 export function terraformBlock(
   { backend }: Desired,
   places: Places,
@@ -186,7 +186,7 @@ export function terraformBlock(
   return { block: { block: "terraform", body: [oldest, [required], [block]] }, diagnostics };
 }
 
-/** Returns the backend. The backends of a declaration are Terraform's own, and a file is its backend `local`. */
+/** Returns the backend block. A declaration has the same backends as Terraform. A state file becomes the backend `local`. */
 function backendBlock(backend: Backend | undefined, places: Places): { block: TfBlock; diagnostics: Diagnostic[] } {
   if (backend === undefined) {
     const file = relativePath(places.state, places.folder);
@@ -302,7 +302,7 @@ function outputBlocks(
   return { blocks, diagnostics };
 }
 
-/** Values keep their type of YAML, because an output has no schema. */
+/** Converts the value of an output. The value keeps its type of YAML, because an output has no schema. */
 function written(value: Json, writing: Writing): TfValue {
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => written(item, writing));
   if (isObject(value)) {

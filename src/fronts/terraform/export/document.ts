@@ -2,16 +2,16 @@ import { escapeLine, isObject, type Json } from "../../../core/model/index.ts";
 
 /** A Terraform configuration as a value. Strings are literal: the printer escapes characters with a meaning in Terraform (`${`, quotes). */
 export interface TfDocument {
-  /** Lines for people at the top. */
+  /** Comment lines at the beginning. */
   readonly comments: readonly string[];
   readonly blocks: readonly TfBlock[];
 }
 
-/** `resource "hosting_service" "acme" { … }`. */
+/** A block, for example `resource "hosting_service" "acme" { … }`. */
 export interface TfBlock {
   readonly block: string;
   readonly labels?: readonly string[];
-  /** Lines for people, before the block. */
+  /** Comment lines before the block. */
   readonly comments?: readonly string[];
   /** Groups of items, separated by an empty line. */
   readonly body: readonly (readonly TfItem[])[];
@@ -37,7 +37,7 @@ export interface TfTemplate {
   readonly template: readonly (string | TfCode)[];
 }
 
-/** The keys are literal. */
+/** A map with literal keys. */
 interface TfMap {
   readonly map: readonly (readonly [key: string, value: TfValue])[];
 }
@@ -47,8 +47,8 @@ function isBlock(item: TfItem): item is TfBlock {
 }
 
 /**
- * Writes a literal string inside of a template. `${` and `%{` are doubled. If further signs precede them, or an expression follows, the
- * pairs would be ambiguous, so each of these signs becomes an expression.
+ * Writes a literal string inside a template. Doubles the sign of `${` and `%{`. Writes each further sign before them, and each sign
+ * before an expression, as an expression of its own, because a sequence of signs would be ambiguous.
  * @param text with escaped special characters. @param open true if an expression follows.
  */
 function literalPart(text: string, open = false): string {
@@ -61,7 +61,7 @@ function literalPart(text: string, open = false): string {
 /** Writes each sign as an expression: `${"$"}`. */
 const alone = (signs: string) => [...signs].map((sign) => `\${"${sign}"}`).join("");
 
-/** Writes the content of a template. Joins adjacent strings first, because the end of one affects the next. */
+/** Writes the content of a template. Joins adjacent strings first, because a sign at the end of a string affects the next string. */
 function templateText({ template }: TfTemplate): string {
   const parts: (string | TfCode)[] = [];
   for (const part of template) {
@@ -80,7 +80,7 @@ export function quotedLiteral(text: string): string {
   return `"${literalPart(escapedText(text))}"`;
 }
 
-// The same class as in escape.ts: every character must be visible.
+// Invisible characters, as in escape.ts, with quote and backslash.
 const UNSAFE = /(?![ \u3000])["\\\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 const SHORT: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 

@@ -17,13 +17,13 @@ import { type Attributes, addressCode, setItemWarning, tfValue, type Use, type V
 /** The blocks of one resource. */
 export interface WrittenResource {
   readonly blocks: readonly TfBlock[];
-  /** Required resources: address without a key -> the place of the reference. */
+  /** Place of the reference to each required resource, by address without a key. */
   readonly needs: ReadonlyMap<string, Diagnostic["range"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Writes a resource: all instances of one name, which are one block in Terraform.
+ * Writes all instances of one name as a single block.
  * @param instances at least one.
  */
 export function writeResource(
@@ -67,7 +67,7 @@ export function writeResource(
   return { blocks: [block, ...importBlocks(kind, instances, context)], needs, diagnostics };
 }
 
-/** `create_before_destroy` is hostform's default. */
+/** Block with `create_before_destroy`, because hostform creates first by default. */
 const CREATE_FIRST: TfItem = { block: "lifecycle", body: [[{ name: "create_before_destroy", value: true }]] };
 
 function valuesOf(
@@ -99,8 +99,8 @@ function attributesOfOne(kind: Kind, written: readonly WrittenInstance[], contex
 }
 
 /**
- * Returns true if an order needs hostform's name, the address, which Terraform does not send to the provider. A service that is
- * ordered or adopted needs none.
+ * Returns true if an order needs its address as an explicit name, because Terraform does not send the address to the provider. An
+ * ordered or adopted service needs no name.
  */
 function needsName(kind: Kind, { address, config, importId }: DesiredResource, { state }: ResourceContext): boolean {
   if (kind.creation !== "keyed" || importId !== undefined || (config.reference ?? null) !== null) return false;
@@ -153,7 +153,7 @@ function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
 
 /**
  * Writes instances of one name as a block with `for_each`: `hosting_grant.acme["dev@acme.example"]` keeps its address. The block has
- * the attributes that all instances share from their parent block in YAML; a map by key has the others.
+ * the attributes that all instances share from their parent block in YAML. A map by key has all other attributes.
  */
 function forEach(
   kind: Kind,
@@ -164,7 +164,7 @@ function forEach(
   const implied = names.filter((name) => name === kind.nested?.keyAttribute && isKey(name, written));
   const own = names.filter((name) => !shared.includes(name) && !implied.includes(name));
   const [only = ""] = own;
-  // A single attribute that every instance has is the entry itself.
+  // If the entries would have one attribute that every instance sets, its value is the entry.
   const single = own.length === 1 && everyoneHas(only, written);
   // Otherwise each entry has all attributes, because each.value needs the same attributes in every entry.
   const entry = ({ values }: WrittenInstance): TfValue =>
@@ -235,7 +235,7 @@ export interface ResourceContext {
   /** All resources of the declaration, by address. */
   readonly declared: ReadonlyMap<string, DesiredResource>;
   readonly state: State;
-  /** Terraform runs in the project's folder, so that the paths of secret_output are the same. */
+  /** True if Terraform runs in the project's folder, so that relative paths of secret_output have the same base. */
   readonly inProject: boolean;
 }
 

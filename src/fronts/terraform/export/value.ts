@@ -42,13 +42,13 @@ export interface Writing {
 
 interface Place {
   readonly path: AttributePath;
-  /** The attribute is write-only: its values from the environment are secrets. */
+  /** True for a write-only attribute. Its values from the environment are secrets. */
   readonly secret: boolean;
 }
 
 /**
- * Converts a declared value to Terraform's language: templates become expressions, other values are literal and have the type of the
- * provider's schema, so that the value equals YAML's. Maps omit null values.
+ * Converts a declared value to Terraform's language. Templates become expressions. Other values become literals with the type of the
+ * provider's schema, so that Terraform and YAML have equal values. Maps omit null values.
  */
 export function tfValue(value: Json, type: Type, place: Place, writing: Writing): TfValue {
   if (typeof value === "string" && hasReferences(value)) return written(value, place, writing);
@@ -86,7 +86,7 @@ function mapText(value: Json, place: Place, writing: Writing): TfValue {
   return template.every((part) => typeof part === "string") ? template.join("") : { template };
 }
 
-/** Writes JSON text with templates as expressions: `jsonencode` quotes them by type. */
+/** Writes JSON text. Templates become expressions with `jsonencode`, which quotes each value by its type. */
 function jsonParts(value: Json, place: Place, writing: Writing): TfTemplate["template"] {
   const inner = (part: Json, step: string | number) =>
     jsonParts(part, { ...place, path: [...place.path, step] }, writing);
@@ -171,8 +171,8 @@ interface Variable {
 }
 
 /**
- * The input variables of a configuration: the environment variables of a declaration in YAML, and its secrets. Each variable is
- * created on first use.
+ * Input variables of a configuration, one for each environment variable and each secret of a declaration. Creates a variable at its
+ * first use.
  */
 export class Variables {
   readonly #known = new Map<string, Variable>();
@@ -210,7 +210,7 @@ export class Variables {
     }));
   }
 
-  /** The `variable` blocks, by name. */
+  /** Returns the `variable` blocks, sorted by name. */
   blocks(): TfBlock[] {
     const variables = [...this.#known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     return variables.map(({ name, secret, sensitive, comments, description }) => {

@@ -45,7 +45,7 @@ export function validateProviderConfig(config: ValueObject): Diagnostic[] {
   return found;
 }
 
-/** Applies the same checks as for `providers` in YAML. */
+/** Checks a setting by the schema of `providers` in YAML. */
 function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
   // Check the known entries of a map.
   const known =

@@ -8,12 +8,13 @@ import { type EnvVars, isObject, parsedJson } from "../../../core/model/index.ts
 export const hostMark = (baseUrl: string): string => markOf(["host", baseUrl]);
 
 interface TerraformPlace extends Place {
-  /** Marks of the same state in earlier versions. */
+  /** Marks that earlier versions of the provider gave this state. */
   readonly earlier: readonly string[];
 }
 
 /**
- * Identifies Terraform's state: by HOSTFORM_PLACE, by a remote backend and its workspace (for any folder of a CI job), or by its file.
+ * Identifies Terraform's state by HOSTFORM_PLACE, by a remote backend and its workspace, or by its file. A CI job may use any folder
+ * with a remote backend.
  * @param folder Terraform's folder.
  */
 export function placeOf(folder: string, env: EnvVars): TerraformPlace {
@@ -38,7 +39,7 @@ export function stateFileIn(folder: string, workspace: string, config: Readonly<
     : path.resolve(folder, text("workspace_dir") ?? "terraform.tfstate.d", workspace, "terraform.tfstate");
 }
 
-/** Reads the backend from Terraform's data folder: one folder may have a backend for each environment. */
+/** Reads the backend from Terraform's data folder, because the configuration may select a backend by environment. */
 export function backendIn(
   folder: string,
   env: EnvVars,

@@ -2,7 +2,7 @@ import type { Attribute, Schema } from "../../../core/model/schema.ts";
 
 const optional = (type: Attribute["type"], description: string): Attribute => ({ type, optional: true, description });
 
-/** `provider "hosting" { … }`. Everything is optional: defaults come from the environment. */
+/** Schema of `provider "hosting" { … }`. Each attribute is optional, because its default is in the environment. */
 export const providerSchema: Schema = {
   version: 0,
   description:

@@ -30,7 +30,7 @@ export interface SessionOptions {
   /** Aborted when Terraform is stopped. */
   readonly stop: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** "1.11.4". */
+  /** For example `1.11.4`. */
   readonly terraformVersion: string | undefined;
   readonly clock?: Clock | undefined;
   /** Terraform's folder, the base of relative paths. Default: the folder of the process. */
@@ -41,7 +41,7 @@ export interface SessionOptions {
   onWarning(warning: Diagnostic): void;
 }
 
-/** Files of Terraform that no secret may replace. */
+/** Names of Terraform's files, which no secret may replace. */
 const TERRAFORMS = [
   "terraform.tfstate",
   "terraform.tfstate.backup",
@@ -49,7 +49,7 @@ const TERRAFORMS = [
   ".terraform.lock.hcl",
 ];
 
-/** Configuration, variables, states and plans in any folder, and Terraform's data folder. */
+/** Returns true for a configuration, variables, a state or a plan in any folder, and for files in Terraform's data folder. */
 function isTerraforms(file: string): boolean {
   return (
     /\.(?:tf|tf\.json|tofu|tofu\.json|tfvars|tfvars\.json|tfstate|tfplan|tftest\.hcl)$|\.tfstate\./.test(file) ||
@@ -75,8 +75,8 @@ function refuseUntrusted(env: SessionOptions["env"]): void {
 }
 
 /**
- * Opens the account of the provider's configuration. Sends no request. A configuration may have unknown parts during a plan: then the
- * session opens, and every part that needs the account throws `terraform.not_known`.
+ * Opens the account of the provider's configuration. Sends no request. If a part of the configuration is unknown during a plan, the
+ * session opens, and each part that needs the account throws `terraform.not_known`.
  * @throws HostformError at a missing or invalid setting, without a token. `trust.untrusted` if HOSTFORM_UNTRUSTED is set.
  */
 export async function openSession(config: ValueObject, options: SessionOptions): Promise<ProviderSession> {
@@ -166,7 +166,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   return session;
 }
 
-/** `hostform-terraform/1.0.0 terraform/1.11.4`. */
+/** Returns for example `hostform-terraform/1.0.0 terraform/1.11.4`. */
 function userAgent(version: string | undefined): string {
   const known = version?.replaceAll(/[^\w.+-]/g, "");
   return `hostform-terraform/${VERSION}${known ? ` terraform/${known}` : ""}`;
@@ -188,7 +188,7 @@ function atSetting<T>({ attribute }: ProviderToken, step: () => T): T {
   }
 }
 
-/** Refuses to continue with unknown settings. */
+/** Throws the error about unknown settings. */
 const notKnown = (names: readonly string[]): never => refuse(problem("terraform.not_known", { names }));
 
 /** Parts of a session that exist while the configuration is partly unknown. */
@@ -209,7 +209,7 @@ const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts 
   holdings: true,
 };
 
-/** The session of a configuration with unknown parts: every part that needs the account throws {@link notKnown}. */
+/** Creates the session of a partly unknown configuration. Each part that needs the account throws {@link notKnown}. */
 function waitingSession(settings: readonly string[], parts: WaitingParts): ProviderSession {
   const session = { ...parts, isOpen: false, close: async () => {} };
   for (const name of Object.keys(NEEDED)) Object.defineProperty(session, name, { get: () => notKnown(settings) });

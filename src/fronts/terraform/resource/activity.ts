@@ -1,22 +1,22 @@
-/** Tracks Terraform's calls to one provider process: a call that waits for another must know whether the other can still arrive. */
+/** Counts Terraform's calls to one provider process. By these counts, a waiting call detects that Terraform will start no further call. */
 import type { Clock } from "../../../core/model/index.ts";
 
-/** Time without a new call after which Terraform waits for the running calls, in milliseconds. */
+/** Pause in milliseconds. If Terraform starts no call during this pause, it waits for the running calls. */
 const QUIET_MS = 1_000;
 
-/** The same time for a call that must free its place among Terraform's ten. */
+/** Shorter pause for a call that soon frees its worker. Terraform has ten workers by default. In milliseconds. */
 const CROWDED_MS = 500;
 
-/** Things that Terraform sends one after the other, in any order. A call may wait for a thing that has not arrived. */
+/** Keys of objects that Terraform sends in any order. A call can wait for a key that has not arrived. */
 export class Arrivals {
   readonly #come = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Adds a thing that arrived. */
+  /** Registers an arrived key. */
   add(key: string): void {
     this.#of(key).resolve();
   }
 
-  /** Waits for a thing, at most the given time in milliseconds. */
+  /** Waits for a key. @param ms maximum wait, in milliseconds. */
   wait(key: string, clock: Clock, ms: number): Promise<void> {
     return Promise.race([this.#of(key).promise, clock.sleep(ms)]);
   }
@@ -31,13 +31,13 @@ export class Arrivals {
 export class Activity {
   #running = 0;
   #arrived = 0;
-  /** Calls that wait until no call arrives. */
+  /** Number of calls in {@link isQuiet}. */
   #waiting = 0;
   #changed = Promise.withResolvers<void>();
-  /** A call ended with an error: Terraform does not begin its dependents. */
+  /** True if a call ended with an error. Terraform then skips the dependents of that call. */
   hasFailed = false;
 
-  /** Runs a call. */
+  /** Runs a call, and counts it as running until its end. */
   async during<T>(call: () => Promise<T>): Promise<T> {
     this.#running++;
     this.#arrived++;
@@ -50,8 +50,8 @@ export class Activity {
   }
 
   /**
-   * Waits until every running call waits in this function, and no new call has arrived for a time.
-   * @param isMany too many calls wait already: wait only while calls arrive.
+   * Waits until all running calls are in this function and Terraform has started no call during {@link QUIET_MS}.
+   * @param isMany true if many calls wait: ends after {@link CROWDED_MS} without a new call, even if other calls run.
    * @returns false if the signal ended the wait.
    */
   async isQuiet(clock: Clock, signal: AbortSignal, isMany = false): Promise<boolean> {

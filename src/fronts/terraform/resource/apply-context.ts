@@ -1,6 +1,6 @@
 /**
- * Parts of the provider that apply one change: the entries, which contain each result before the next request is sent, and a writer
- * that sends nothing after a stop, or after the `timeouts` of the resource.
+ * Context in which the provider applies one change. The store receives each result as an entry before the next request is sent. The
+ * writer sends no request after a stop, or after the time limit in `timeouts`.
  */
 import { endpoints } from "../../../core/api/endpoints.ts";
 import type { CallOptions, Mutation, MutationName, Writer } from "../../../core/api/index.ts";
@@ -33,9 +33,9 @@ const TURN_MS = 20 * 60_000;
 interface ApplyOptions {
   /** Name of the entry. */
   readonly name: string | undefined;
-  /** The attributes that have `timeouts`. */
+  /** Attributes, with `timeouts`. */
   readonly config: ValueObject;
-  /** The object has no entry: the first write must not find one. */
+  /** True if the plan found no entry. The first write then fails if another process has written an entry. */
   readonly isFirst?: boolean;
   /** Attributes in Terraform's state. */
   readonly prior: JsonObject | null;
@@ -50,7 +50,7 @@ interface ApplyOptions {
 /** Last record of the object during a change. */
 export interface Latest {
   resource: ResourceState | undefined;
-  /** Without a resource: the change had no effect. Absent: no change began. */
+  /** True if the lifecycle dropped its record, because neither an object nor a pending create exists. */
   isDropped?: boolean;
 }
 
@@ -90,7 +90,7 @@ export async function applyContext(
         const entry = { ...resource, place, owner: self.mark, base };
         // The request is sent next, so the entry must be durable. A response may be kept in memory.
         const isDurable = resource.private.pending !== undefined && !resource.private.pending.accepted;
-        // Two processes may have found no entry at the same time.
+        // Another process may have inserted an entry since the lookup.
         const other = first ? await entries.insert(kind.type, name, entry, { isDurable }) : undefined;
         if (other !== undefined && other.resolved !== "absent") throw new HostformError([busy(other)]);
         if (!first || other !== undefined) await entries.put(kind.type, name, entry, { isDurable });
@@ -104,7 +104,7 @@ export async function applyContext(
       latest.resource = undefined;
       latest.isDropped = true;
       first = isFirst;
-      // The entry of the name belongs to the new object, because of create_before_destroy.
+      // With create_before_destroy, the entry with this name may belong to the new object.
       await entries.remove(kind.type, name, operation === "delete" ? (prior?.id ?? undefined) : undefined);
     },
   };
@@ -124,7 +124,7 @@ export async function applyContext(
       clock,
       stop,
       turnTimeoutMs: limit ?? TURN_MS,
-      // Without our entry, the object may belong to another configuration. Otherwise the user imports it.
+      // Without an entry, the object may belong to another configuration. The user can import the object.
       adoptsOrders: false,
       owner: () => place,
       pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
@@ -150,7 +150,7 @@ export function timeoutOf(attributes: ValueObject, operation: "create" | "update
 interface Limit {
   /** Returns the moment after which no request is sent, in milliseconds since the epoch, by the current clock. */
   until(): number;
-  /** `timeouts.create`. */
+  /** Name of the setting, for messages: `timeouts.create`. */
   readonly name: string;
 }
 
@@ -176,7 +176,7 @@ export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Wri
   };
 }
 
-/** Returns true if the limit passed while the request waited for the rate limit. The limit of a key does not count: `timeouts` does not extend it. */
+/** Explains `api.too_late` as a passed time limit in `timeouts`. Rethrows other errors, and the expiry of an Idempotency-Key. */
 function ranOut(error: unknown, { endpoint }: Mutation<MutationName>, { name }: Limit): never {
   if (!(error instanceof ApiError) || error.diagnostics[0]?.code !== "api.too_late") throw error;
   if (endpoints[endpoint].repeat === "keyed" && error.reached === "maybe") throw error;

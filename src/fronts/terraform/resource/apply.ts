@@ -126,7 +126,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     await dropReplacing(kind, name, scope.session.entries);
     const marked = markOf(kind, question, attributes, withoutRequests(latest.resource?.private ?? mark));
     const kept = { ...marked, ...origin(kind, attributes, mark, existing === undefined ? name : mark.made, scope) };
-    // Report a failure only once, not also as waiting.
+    // Report each failure once.
     const phase = kind.phase?.(attributes, scope.session.settings);
     const open =
       phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
@@ -268,7 +268,7 @@ function failed(
   },
   scope: ProviderScope,
 ): Answer {
-  // The destroy leg removed the pending create from the state: restore it.
+  // The destroy leg removed the pending create from the state. Restore the pending create.
   const isReturned = question.prior === null && !latest.isDropped;
   const resource = latest.resource ?? (isReturned ? pending : undefined);
   if (!(error instanceof HostformError) && resource === undefined) throw error;
@@ -313,7 +313,7 @@ function failed(
 /** Terraform accepts no null after a failed update. Without id and mark, the next refresh removes the instance. */
 const forgotten = ({ prior, mark }: ApplyQuestion) => ({ state: { ...prior, id: null }, mark: withoutRequests(mark) });
 
-/** Adds failures to an answer. After a create the object waits; after an update the failures are errors, so that the run fails. */
+/** Adds failures to an answer: as warnings after a create, so that Terraform taints no object; as errors after an update. */
 const undoneBy = (operation: "create" | "update", failures: readonly Diagnostic[], answer: Answer): Answer =>
   operation === "create"
     ? { ...answer, waiting: failures }

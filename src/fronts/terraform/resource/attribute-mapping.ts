@@ -95,7 +95,7 @@ export function conform(
       values[name] = declared;
       if (!hasUnknown(declared)) overruled.push(name);
     } else if (declared === null && now !== null && !schemaOf(kind).attributes[name]?.computed) {
-      // Only a declaration sets this attribute, and it is no longer declared. Example: the coupon of a placed order.
+      // A removed declaration removes the value of this attribute. Example: the coupon of a placed order.
       values[name] = null;
     }
   }
@@ -140,13 +140,13 @@ export interface Mark extends PrivateMark {
   readonly lost?: true;
   /** Live values of the attributes that an import withholds. These attributes are null in Terraform's state. */
   readonly undeclared?: JsonObject | undefined;
-  /** In a plan only: the replaced object, if the plan becomes a replacement. */
+  /** Replaced object, if the plan becomes a replacement. Only in a plan. */
   readonly replacing?: Replaced;
-  /** In a plan only: the id of the plan. Terraform passes this id to the destroy. */
+  /** Id of the plan, which Terraform passes to the destroy. Only in a plan. */
   readonly plan?: string;
-  /** In a plan only: natural key and parent of a planned create. The destroy leg at the same address receives them. */
+  /** Natural key and parent of a planned create. Terraform passes both to the destroy leg at the address of the create. Only in a plan. */
   readonly creates?: { readonly thing: string; readonly parent?: string | undefined };
-  /** In a plan only: the pending create that a planned create completes, with its name. The destroy leg of the instance receives it. */
+  /** Pending create that a planned create completes. Terraform passes it to the destroy leg of the instance. Only in a plan. */
   readonly settles?: { readonly name: string | undefined; readonly mark: PrivateMark };
 }
 

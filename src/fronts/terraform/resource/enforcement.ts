@@ -1,4 +1,4 @@
-/** Policy of a Terraform run. Terraform sends one resource per call, so facts accumulate during the process. */
+/** Policy of a Terraform run. Terraform sends one resource in each call, so the process collects the changes of all its calls. */
 import path from "node:path";
 import { read } from "../../../core/files/index.ts";
 import { type Kind, wordsOf } from "../../../core/kinds/kind.ts";
@@ -41,7 +41,7 @@ export interface Asked {
   readonly isLater: boolean;
 }
 
-/** Rules that need the whole plan, the state or the declaration, each with the reason. */
+/** Rules that the provider cannot enforce, each with the reason. */
 const WHOLE: Partial<Readonly<Record<PolicyRule, string>>> = {
   require_state_key: "Terraform keeps the state",
   max_spend_month: "Terraform keeps no history",

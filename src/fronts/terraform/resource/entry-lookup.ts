@@ -1,5 +1,5 @@
 /**
- * Entry of a planned object, and its use: adopt, reject, or merge into the state.
+ * Finds the entry of a planned object, and decides its use: adopt the object, reject the plan, or merge the entry into the state.
  */
 import { importIdOf, type Kind, type Remote } from "../../../core/kinds/kind.ts";
 import {
@@ -53,11 +53,11 @@ export async function activeEntry(
   return {};
 }
 
-/** Returns true if this state has recorded the object since, at an address that may release the object. */
+/** Returns true if this state contains the object of the entry, at an address that may release the object. */
 async function isHeldHere(kind: Kind, { place, attributes, answered }: Entry, { holdings, session }: ProviderScope) {
   if (place !== session.place) return false;
   const holder = await holdings.findHolder(kind, { id: String(attributes.id), attributes });
-  // The creating run may have been killed before Terraform recorded the object.
+  // If the creating run was killed, Terraform may not have recorded the object.
   return holder !== undefined && (holder.isShown || (mayPassOn(kind) && answered === true));
 }
 
@@ -65,7 +65,7 @@ async function isHeldHere(kind: Kind, { place, attributes, answered }: Entry, { 
 function refusalOf(kind: Kind, entry: Entry, { place, self }: ProviderSession): Diagnostic | undefined {
   const { owner = self.mark, answered } = entry;
   const isHere = entry.place === undefined || entry.place === place;
-  // The create leg completes a pending create, even if the state has lost the intent.
+  // The create leg completes a pending create, even if the state lacks its intent.
   if (!isHere || (answered && !isPendingCreate(entry))) return foreign(kind, entry, isHere);
   return owner !== self.mark && self.isRunning(owner) ? busy(entry) : undefined;
 }
@@ -97,7 +97,7 @@ function foreign(kind: Kind, entry: Entry, isHere: boolean): Diagnostic {
   return problem(isHere ? "plan.exists/here" : "plan.exists/elsewhere", { address, noun: kind.noun, id, object });
 }
 
-/** Values from a single response (a secret), and the attributes that identify its change. No later read returns them. */
+/** Returns one-time values (secrets), and the attributes that identify their change. No later read returns these values. */
 export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
   const names = attributesOf(kind).filter(({ meta: { unreadable, change } }) => {
     return unreadable && (change === undefined || change === "in-place");

@@ -30,19 +30,19 @@ import { problem, refuse } from "../messages.ts";
 import { type Activity, Arrivals } from "./activity.ts";
 import { type Mark, named, nameOf, recordedAs } from "./attribute-mapping.ts";
 
-/** The destroy, or the create before the destroy. `done` is false if it failed. */
+/** First operation that transfers an object: the create (`taken`) or the destroy (`handed`). `done` resolves to false after a failure. */
 interface Leg {
   readonly is: "taken" | "handed";
   readonly done: Promise<boolean>;
 }
 
-/** Maximum number of destroys that wait long at the same time. By default, Terraform processes ten instances concurrently. */
+/** Maximum number of destroys that wait for {@link Activity.isQuiet} at the same time. By default, Terraform has ten workers. */
 const MOST_WAITING = 4;
 
-/** Number of plans that records keep. */
+/** Maximum number of plans in one record. */
 const PLANS = 20;
 
-/** Time limit for applying a saved plan after a later plan with other declarations, in milliseconds. */
+/** Minimum age of a record before a later plan removes it, in milliseconds. Until then, a saved plan may use the record. */
 const SAVED_MS = 24 * 3_600_000;
 
 /** Time for which the plan of a removal waits for a create of the same object, in milliseconds. */
@@ -70,19 +70,19 @@ interface Scope {
 
 export class Handovers {
   readonly #scope: Scope;
-  /** Planned creates, each with the id of the object at its own address. */
+  /** Planned creates, by natural key. `replaces`: id of the object at the address of the create. */
   readonly #creates = new Map<string, { readonly planned: ValueObject; readonly replaces: string | undefined }>();
   readonly #said = new Set<string>();
   readonly #arrivals = new Arrivals();
   /** Objects that instances release, by natural key. */
   readonly #leaving = new Map<string, readonly [kind: Kind, object: ResourceState]>();
   readonly #legs = new Map<string, Leg>();
-  /** Destroys that wait for the create of another instance, by natural key. */
+  /** Destroys that wait for the create of another instance, by natural key. `come` ends the wait. */
   readonly #waiting = new Map<string, { readonly creates: string | undefined; come(): void }>();
   #mostWaiting = MOST_WAITING;
-  /** Set when Terraform has started no instance for a while: the waiting destroys may occupy all its workers. */
+  /** True after a quiet period without the awaited create: waiting destroys may occupy all workers of Terraform. */
   #isCrowded = false;
-  /** Instances that still contain an object of an interrupted run. */
+  /** Number of instances that contain an object of an interrupted run, by object. */
   readonly #left = new Map<string, number>();
   /** Queue of changes of records. */
   #noting: Promise<unknown> = Promise.resolve();
@@ -107,7 +107,7 @@ export class Handovers {
     return mayPassOn(kind) && create !== undefined && create.replaces !== attributes.id;
   }
 
-  /** Returns true if an instance plans a create that matches this object, now or within a short time: Terraform plans in any order. */
+  /** Returns true if an instance plans a create that matches this object. Waits for such a create, at most {@link CREATE_MS}. */
   async isMade(kind: Kind, attributes: JsonObject): Promise<boolean> {
     const thing = thingKey("default", kind, attributes);
     if (thing === undefined) return false;
@@ -115,7 +115,7 @@ export class Handovers {
     return this.#creates.has(thing);
   }
 
-  /** Registers a released object. An object without its secret is useless for another instance. */
+  /** Registers a released object. Ignores an object whose secret is lost, because another instance cannot use that object. */
   async planLeaving(kind: Kind, object: ResourceState, { lost }: Mark): Promise<readonly Diagnostic[]> {
     const thing = thingKey("default", kind, object.attributes);
     if (!mayPassOn(kind) || thing === undefined || lost) return [];
@@ -143,14 +143,14 @@ export class Handovers {
       if (phase === "gone" || id === prior.id || thingKey("default", kind, object) !== creates.thing) continue;
       const noted = await entries.get(typeOf(kind, "passed"), idOf(kind, object));
       const { is, isShown } = (noted?.place === place && noted.passes?.[plan]) || {};
-      // The entry of an interrupted create completes that create.
+      // This object belongs to an interrupted create, which its entry completes.
       if (is || isShown || (await entries.get(kind.type, nameOf(kind, object))) !== undefined) continue;
       const [what, other] = [named(kind, prior), named(kind, object)];
       refuse(problem("plan.exists/half", { what, other, isUnseen: is === undefined }));
     }
   }
 
-  /** Removes the record of an old plan, with its secret: an instance keeps its object. Keeps a new record, because its plan may be saved. */
+  /** Removes the old record of an object that its instance keeps. Keeps a record for {@link SAVED_MS}, because its plan may be saved. */
   async stays(kind: Kind, attributes: JsonObject): Promise<void> {
     const { clock, entries } = this.#scope.session;
     const name = idOf(kind, attributes);
@@ -180,13 +180,13 @@ export class Handovers {
     return undefined;
   }
 
-  /** Registers that a destroy of this process has transferred an object. */
+  /** Returns true if a destroy of this process has kept the object for the create of another instance. */
   isHanded(kind: Kind, attributes: JsonObject): boolean {
     return this.#legs.get(keyOf(kind, attributes))?.is === "handed";
   }
 
   /**
-   * Waits for the create of an object. Terraform processes ten instances at a time, so few destroys wait long.
+   * Waits until another instance has created or adopted the object. Limits the number of waiting destroys, which occupy Terraform's workers.
    * @returns true if the create has run; false if the create may run only after this destroy.
    */
   async #comes(kind: Kind, prior: JsonObject, { creates }: Mark): Promise<boolean> {
@@ -209,13 +209,13 @@ export class Handovers {
       if (activity.hasFailed) refuse(stays(true));
       this.#isCrowded = true;
       if (isMany) return false;
-      // The waiting destroys may occupy all workers of Terraform: then the create runs after this destroy.
+      // The waiting destroys may occupy all workers of Terraform. The create can then run only after this destroy.
       this.#mostWaiting = Math.min(this.#mostWaiting, waited - 1);
       return false;
     }
   }
 
-  /** Returns true if a destroy would wait for itself: its create runs after a destroy that waits for the create at this address. */
+  /** Returns true if the destroy and the create that it awaits wait for each other through other destroys. */
   #isCircle(thing: string, creates: string | undefined): boolean {
     let next = creates;
     while (next !== undefined && next !== thing) next = this.#waiting.get(next)?.creates;
@@ -248,12 +248,12 @@ export class Handovers {
     return false;
   }
 
-  /** Returns the record of an object, with its secret, if the applied plan transfers the object. */
+  /** Returns the record of an object if the applied plan transfers the object. The record contains the secret. */
   async passed(kind: Kind, attributes: JsonObject): Promise<Entry | undefined> {
     const { entries, holdings, place, self } = this.#scope.session;
     const entry = await entries.get(typeOf(kind, "passed"), idOf(kind, attributes));
     if (entry?.place !== place) return undefined;
-    // This process plans creates again, and plans the destroys of create_before_destroy.
+    // Ignore the plans of this process: during an apply, it plans creates again, and destroys with create_before_destroy.
     const plans = Object.entries(entry.passes ?? {}).filter(([plan]) => plan !== holdings.run);
     const newest = plans.toSorted(([, a], [, b]) => a.noted - b.noted);
     const own = newest.filter(([, { owner }]) => owner === self.parent);
@@ -261,7 +261,7 @@ export class Handovers {
     return entry.passes?.[applied]?.is ? entry : undefined;
   }
 
-  /** Registers that the create of another instance has adopted or deleted the object, in this run or in an interrupted run. */
+  /** Returns true if the create of another instance has adopted or deleted the object, in this run or in an interrupted run. */
   async isTaken(kind: Kind, attributes: JsonObject): Promise<boolean> {
     const { entries, place } = this.#scope.session;
     const entry = await entries.get(typeOf(kind, "taken"), idOf(kind, attributes));
@@ -294,7 +294,7 @@ export class Handovers {
     return taking;
   }
 
-  /** Registers that the new address contains the transferred object. */
+  /** Removes the record of a transfer, because the new address contains the object. */
   async settle(kind: Kind, attributes: JsonObject): Promise<void> {
     await this.#scope.session.entries.remove(typeOf(kind, "passed"), idOf(kind, attributes));
   }
@@ -308,10 +308,10 @@ export class Handovers {
     return other === undefined || (other.handed === true && other.attributes.id === prior.id);
   }
 
-  /** Records a pair after both parts are planned. @returns the apply's action for the object. */
+  /** Records the transfer of an object after its release and its create are planned. @returns the notice about the transfer. */
   async #pair(thing: string): Promise<readonly Diagnostic[]> {
     const [kind, object] = this.#leaving.get(thing) ?? [];
-    // An apply plans creates again, and destroys of create_before_destroy: it uses the pairs of the plan.
+    // An apply uses the pairs of its plan, although it plans creates again, and destroys with create_before_destroy.
     if (kind === undefined || object === undefined || this.#scope.session.holdings.isApply) return [];
     const create = this.#creates.get(thing);
     if (create === undefined || !this.isWanted(kind, object.attributes)) return [];
@@ -341,7 +341,7 @@ export class Handovers {
   }
 }
 
-/** Returns the mark of an object that changes its address. */
+/** Returns the mark of a transferred object, without the fields of a plan. */
 const keptOf = ({ plan: _, replacing: __, creates: ___, ...kept }: Mark): Mark => kept;
 
 /** Returns true if the released object equals the declaration, so that no request is needed. */

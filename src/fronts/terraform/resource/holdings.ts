@@ -31,10 +31,10 @@ interface HoldingsOptions {
 
 /** An object that Terraform has sent to this process. */
 interface Shown {
-  /** Instances that were read, and instances that were planned. */
+  /** Number of read instances. `plans`: number of planned instances. */
   reads: number;
   plans: number;
-  /** Plan of an instance: release or keep the object. Absent: not planned yet, or tainted. */
+  /** Plan of the instance: `leaves` releases the object, `stays` keeps it. Absent: the instance is tainted, or not planned yet. */
   plan?: "leaves" | "stays";
   /** Natural key. */
   name?: string | undefined;
@@ -89,7 +89,7 @@ export class Holdings {
     this.#options = options;
     this.run = options.run;
     this.place = options.place;
-    // A holding with this millisecond belongs to an earlier process.
+    // A holding written in the present millisecond belongs to an earlier process.
     this.#begun = options.clock.now() + 1;
   }
 
@@ -130,7 +130,7 @@ export class Holdings {
     if (object !== undefined) this.#shownOf(object).plan = "leaves";
   }
 
-  /** Registers a plan without an instance. A run that plans creates has read the state, too. */
+  /** Registers a planned create. A run that plans creates has read the whole state. */
   planned(): void {
     this.#isPlanned = true;
   }
@@ -212,7 +212,7 @@ export class Holdings {
     return this.holderOf(kind, { id: String(id), attributes });
   }
 
-  /** Returns the id of a natural key in the state, because the API cannot identify the object by its id. */
+  /** Returns the recorded id of the object with the same natural key, for kinds that the API does not identify by id. */
   #namesake(kind: Kind, object: HeldObject, attributes: JsonObject): string | undefined {
     const name = kind.naturalKey(attributes) ?? kind.naturalKey({ ...attributes, [kind.words.name]: object.id });
     if (name === undefined || this.#shown.has(keyOf(object))) return undefined;
@@ -235,8 +235,8 @@ export class Holdings {
   }
 
   /**
-   * Returns the other state that contains the object. If no run has used that state since this state received the object, this state is
-   * its successor, unless this run imports the object.
+   * Returns another state that contains the object. Ignores a state that no run has used since this state received the object, because the
+   * object has moved from there, unless this run imports the object.
    */
   async elsewhere(kind: Kind, attributes: JsonObject): Promise<Held | undefined> {
     const object = objectOf(kind, attributes);
@@ -261,7 +261,7 @@ export class Holdings {
     );
   }
 
-  /** Handles the ordered end of the process. Instances that the plan did not receive are no longer certain. */
+  /** Ends the run. After a plan, the holdings of instances that Terraform did not send are no longer certain. */
   async end(): Promise<void> {
     await this.flush();
     if (this.#isApply || this.#hasEnded) return;
@@ -332,12 +332,12 @@ export class Holdings {
 
   async #query(of: Parameters<AccountStore["holdings"]>[0]): Promise<ReadonlyMap<string, Held>> {
     const found = await this.#use((store) => store.holdings(of));
-    // The most recently used state counts.
+    // The map keeps the last holding of each key, so sort the certain and most recent holding last.
     const byTime = (found ?? []).toSorted((a, b) => Number(a.isFirm) - Number(b.isFirm) || a.lastSeen - b.lastSeen);
     return new Map(byTime.map((held) => [keyOf(held), held]));
   }
 
-  /** Without a store, this process uses only its own calls and does not fail. */
+  /** Runs work on the store. If the store is unusable, warns once, and the process uses only its own calls. */
   async #use<T>(work: (store: HoldingsOptions["store"]) => Promise<T>): Promise<T | undefined> {
     try {
       return await work(this.#options.store);
@@ -355,11 +355,11 @@ export class Holdings {
 /** Returns for example `2026-11-21T10:00:00Z`. */
 export const seconds = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 
-/** Returns the diagnostic of several instances with one object: a destroy of one instance would delete the object of the others. */
+/** Reports several instances with one object, because the destroy of one instance would delete the object of all. */
 export const heldTwice = (kind: Kind, attributes: JsonObject, instances: number, severity: Diagnostic["severity"]) =>
   problem("state.duplicate", { what: named(kind, attributes), noun: kind.noun, instances, severity });
 
-/** Returns the error about two addresses that manage one object. */
+/** Reports two addresses that manage one object. */
 export const twoAddresses = ({ noun }: Kind, { id }: JsonObject) =>
   problem("plan.exists/two_addresses", { noun, id: String(id) });
 

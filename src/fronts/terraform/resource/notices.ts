@@ -86,7 +86,7 @@ export function waits({ noun }: Kind, { waiting = [], job }: Mark, isLive: boole
   return names === "" ? [] : [problem(isLive ? "apply.waiting/not_done" : "apply.waiting/applied", { noun, names })];
 }
 
-/** Returns the error about an id of another host: there, the same id is another object. */
+/** Returns the error about an id of another host, because the id means a different object at each host. */
 export const otherHost = (kind: Kind, prior: JsonObject, operation: "changed" | "refreshed" | "removed"): Diagnostic =>
   prior.id === null
     ? problem("state.stranger/create", { what: labelOf(kind, prior) })
@@ -100,7 +100,7 @@ export function willSettle({ noun }: Kind, entry: Entry): Diagnostic {
     : problem("apply.replayed/adopts", { address, noun, id: String(attributes.id) });
 }
 
-/** One name is one order: a second resource with the same name would receive the service of the first resource. */
+/** Rejects an order whose name belongs to another resource: the API would return the service of that resource. */
 export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope: ProviderScope): Diagnostic[] {
   if (kind.creation === "listable") return [];
   const isBlind = kind.creation === "blind";

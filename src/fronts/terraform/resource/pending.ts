@@ -31,7 +31,7 @@ import { refuseEdited } from "./entry-lookup.ts";
 import { failureOf } from "./notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
-/** An entry of any kind. */
+/** Returns the key of an entry: its type and name. Two kinds may use the same name. */
 export const entryKey = (kind: Kind, attributes: ValueObject): string => `${kind.type} ${nameOf(kind, attributes)}`;
 
 const lastSent = ({ since, resent = since }: Intent): number => Date.parse(resent);
@@ -41,7 +41,7 @@ function isKept(entry: Entry | undefined, { private: { pending } }: PendingCreat
   const kept = entry?.private.pending;
   if (entry === undefined || kept === undefined) return entry !== undefined;
   const isLater = lastSent(kept) >= lastSent(pending);
-  // A create of another state stays there. This state may have moved to another place.
+  // Keep the entry of another state. After a move of this state, its own entries have the earlier place.
   return intentId(kept) === intentId(pending) ? isLater && entry.place === place : isLater || entry.place !== place;
 }
 
@@ -79,17 +79,17 @@ export const stepsAside = (entry: Entry | undefined): boolean => entry?.inState 
 export const isResolvedAbsent = (entry: Entry | undefined, { private: { pending } }: PendingCreate): boolean =>
   entry?.resolved === "absent" && isPendingCreate(entry) && intentId(entry.private.pending) === intentId(pending);
 
-/** Number of plans that entries keep. */
+/** Maximum number of plans in one entry. */
 const PLANS = 20;
 
 /**
- * Records in the entry of a pending create whether a create of this plan has the same name. Terraform plans in any order, so both
- * resources call this function after their registration.
+ * Records in the entry of a pending create whether this plan has a create with the same name. The pending instance and the create call
+ * this function after their registration, because Terraform plans them in any order.
  */
 export function noteDeclared(kind: Kind, name: string | undefined, scope: ProviderScope): Promise<void> {
   const { holdings, session } = scope;
   const { entries, place } = session;
-  // The apply uses the record of the plan.
+  // The apply uses the record that the plan wrote.
   if (name === undefined || holdings.isApply) return scope.noting;
   scope.noting = scope.noting.then(async () => {
     const entry = await entries.get(kind.type, name);
@@ -127,16 +127,16 @@ export async function planSettlement(
     }
     return { settles: { name, mark: entry.private }, diagnostics: await questionAbout(kind, config, entry, scope) };
   }
-  // The user may have resolved the create.
+  // `hostform resolve` may have removed the entry.
   const isUnseen = scope.hasPending(kind, name) && (await scope.session.entries.get(kind.type, name)) === undefined;
   return { diagnostics: isUnseen ? [unseen(kind, config)] : [] };
 }
 
-/** Rejects a pending create of the state whose request is not on this machine. */
+/** Reports a pending create in the state whose request is not in the store of this machine. */
 const unseen = (kind: Kind, attributes: ValueObject) =>
   problem("plan.pending/unseen", { what: labelOf(kind, attributes) });
 
-/** Returns the question that would end the apply. The apply reports a failed read. */
+/** Returns the error with which the apply would end, because the create needs a decision of the user. Ignores a failed read. */
 async function questionAbout(
   kind: Kind,
   config: ValueObject,
@@ -208,7 +208,7 @@ export async function pendingToRemove(
   if (isSent) await noteDeclared(kind, name, scope);
   const isForeign = (entry?.place ?? session.place) !== session.place;
   const plan = scope.plan ?? mark.plan;
-  // A plan of an earlier version has no id.
+  // A plan of an earlier version of the provider has no id.
   const noted = plan === undefined ? false : entry?.plans?.[plan];
   const isDeclared =
     isOwn || (noted === true && !isForeign) || (await scope.isDeclared(key, holdings.isApply ? 0 : CREATE_MS));
@@ -234,7 +234,7 @@ export async function pendingToRemove(
 /**
  * Returns the other resources for a decision about a create. A pending entry of the store is a sibling. An entry with an id, and
  * each object in the state, has an owner.
- * @param name of the entry of the create.
+ * @param name name of the create's entry.
  */
 export async function othersOf(
   kind: Kind,

@@ -125,7 +125,7 @@ function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
     declared: {},
     dependsOn: [],
     reorder: false,
-    // The provider does not know the objects of other instances, and a lookalike may be one of them. The name decides.
+    // A lookalike may belong to an unknown instance of this state, so only the name identifies an object.
     orderAnyway: true,
     origins: originsOf({ address: kind.type, sensitive: hiddenNames(kind) }),
     now: account.hostNow(),
@@ -278,7 +278,7 @@ async function planRecorded(
   const observed = pending
     ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
     : asRecorded(kind, recorded.attributes, session.settings);
-  // The list of plans shows whether the declared plan matches an imported object.
+  // The declared plan can be compared with an imported object only by the list of plans.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
@@ -300,12 +300,12 @@ async function planRecorded(
     ...deferred(kind, planned.change.deferred),
     ...effectNotices(kind, prior, planned.change),
   ];
-  // The same plan then requests the create of a replacement, and sends the mark.
+  // For a replacement, Terraform next plans the create, and sends this mark.
   const { id, ...attributes } = recorded.attributes;
   const replacing =
     typeof id === "string" ? replacedObject(kind, { ...attributes, id }, mark, session.settings) : undefined;
   const replacement = planReplacement(kind, { prior, config, replacing, diagnostics, session });
-  // A deleted object that is not recreated stays as recorded.
+  // If a deleted object is not created again, its recorded attributes stay.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   await unmarkReleased(kind, recorded.attributes, session.entries);
   const requiresReplace = [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)];
@@ -337,13 +337,13 @@ function conditionWarnings(conditions: readonly Condition[] = [], scope: Provide
   );
 }
 
-/** Rejects two addresses that declare one object, if neither address releases it. */
+/** Reports two addresses that declare one object, if neither address releases the object. */
 function declaredTwice(kind: Kind, attributes: JsonObject): Diagnostic {
   const object = importIdOf(kind, String(attributes.id), attributes);
   return problem("plan.exists/declared_twice", { what: named(kind, attributes), noun: kind.noun, object });
 }
 
-/** Warns about a create that matches a recorded object whose address Terraform has not sent: it left the state, or is renamed. */
+/** Warns about a create that matches a recorded object. Terraform has not sent its address, which may be renamed or removed. */
 function heldUnseen(kind: Kind, attributes: JsonObject, { lastSeen }: Holder): Diagnostic {
   const object = importIdOf(kind, String(attributes.id), attributes);
   return problem("plan.exists/unseen", { what: named(kind, attributes), seen: seconds(lastSeen), object });
@@ -375,7 +375,7 @@ async function planHolding(
   return shared;
 }
 
-/** Returns the attributes that no request changes in place, if the API can delete and recreate the object. */
+/** Returns the changed attributes that require a new object, because no request changes them in place. */
 function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string }[]): AttributePath[] {
   const replaced = attributesOf(kind).filter(({ name, meta: { change } }) => {
     return change === "replace" && reasons.some(({ attribute }) => attribute === name);

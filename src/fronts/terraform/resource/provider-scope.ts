@@ -34,10 +34,10 @@ const IN_STATE: Owner = { label: "an address of this state" };
 /** Owner of an object that Terraform destroyed or forgot in this process: a create may replace it. */
 const RELEASED: Owner = { label: "the object that it replaces" };
 
-/** Alias of the provider configuration. Terraform does not send the alias. */
+/** Returns the key of an object. Always uses the alias `default`, because Terraform does not send the alias. */
 const keyOf = (kind: Kind, object: JsonObject) => objectKey("default", kind, object);
 
-/** Returns the name of an object in entries. */
+/** Returns the key of a name for {@link Ownership}. */
 const nameKey = (kind: Kind, name: string | undefined) =>
   name === undefined ? undefined : JSON.stringify(["name", kind.type, name]);
 
@@ -48,14 +48,14 @@ export class ProviderScope {
   readonly handovers: Handovers;
   readonly activity: Activity;
   readonly #ownership = new Ownership<Owner>();
-  /** Names of planned creates. The apply of a create claims its name again. */
+  /** Owners of the names of planned creates. The apply claims each name in `#ownership`. */
   readonly #planned = new Ownership<Owner>();
   readonly #imported = new Set<string | undefined>();
   /** Ids of recorded objects, by name. */
   readonly #recordedIds = new Map<string | undefined, string>();
   /** Names of recorded objects without an id. */
   readonly #pending = new Set<string | undefined>();
-  /** Entries of planned creates. The creates complete the pending creates of their names. */
+  /** Keys of the entries of planned creates ({@link declare}). */
   readonly #declared = new Set<string>();
   readonly #declarations = new Arrivals();
   /** Id of the plan that this process applies. Undefined until a change names the plan. */
@@ -84,7 +84,7 @@ export class ProviderScope {
     return this.session.holdings;
   }
 
-  /** Returns true for the first call with a key in this process. Used for reports that appear once. */
+  /** Returns true for the first call with a key. Limits a report to one in each process. */
   isFirst(thing: string): boolean {
     if (this.#said.has(thing)) return false;
     this.#said.add(thing);
@@ -96,7 +96,7 @@ export class ProviderScope {
     return this.#ownership.claim(owner, nameKey(kind, name), thingKey("default", kind, planned))?.label;
   }
 
-  /** Registers a planned create. @param entry of its name. */
+  /** Registers a planned create. @param entry key of the entry with its name. */
   declare(entry: string): void {
     this.#declared.add(entry);
     this.#declarations.add(entry);
@@ -108,7 +108,7 @@ export class ProviderScope {
     return this.#declared.has(entry);
   }
 
-  /** Registers the applied plan that a change names. With create_before_destroy, this process itself plans destroys. */
+  /** Registers the plan that this process applies. Ignores a plan of this process: with create_before_destroy, it plans destroys. */
   applies({ plan }: Mark): void {
     this.holdings.applies();
     if (plan !== undefined && plan !== this.holdings.run) this.plan ??= plan;
@@ -130,7 +130,7 @@ export class ProviderScope {
     this.#ownership.add(owner, keyOf(kind, object));
   }
 
-  /** Returns the known resource of an object. @param but ignored resource. */
+  /** Returns the known resource of an object. @param but resource to ignore. */
   ownerOf(kind: Kind, object: JsonObject, but?: Owner): Owner | undefined {
     const owner = this.#ownership.ownerOf(keyOf(kind, object), but);
     if (owner !== undefined || this.isReleased(kind, object)) return owner;
@@ -138,14 +138,14 @@ export class ProviderScope {
     return holder === undefined ? undefined : IN_STATE;
   }
 
-  /** Registers that no instance of the state contains the object for now: another instance adopts it. */
+  /** Removes the state as owner of an object, because another instance adopts the object. */
   disown(kind: Kind, object: JsonObject): void {
     this.#ownership.release(IN_STATE, keyOf(kind, object));
   }
 
   /**
-   * Returns the label of the known resource of a live object. @param but ignored resource.
-   * @param sent a create without a response: an earlier run may have adopted its object, and the state does not contain it.
+   * Returns the label of the known resource of a live object. @param but resource to ignore.
+   * @param sent create without a response. If an earlier run created the object with the same intent, the state does not count as owner.
    */
   labelOf(kind: Kind, { id, attributes }: Remote, but?: Owner, sent?: PendingCreate): string | undefined {
     const object = { ...attributes, id };
@@ -154,7 +154,7 @@ export class ProviderScope {
     return (isOwn ? this.#ownership.ownerOf(keyOf(kind, object), but) : this.ownerOf(kind, object, but))?.label;
   }
 
-  /** Releases a name and its natural key: the object was not created, or was removed. */
+  /** Releases a name and a natural key, after a failed create or a removal. */
   release(kind: Kind, name: string | undefined, attributes: ValueObject): void {
     for (const key of [nameKey(kind, name), thingKey("default", kind, attributes)]) {
       const owner = this.#ownership.ownerOf(key);
@@ -177,7 +177,7 @@ export class ProviderScope {
     this.add(IN_STATE, kind, attributes);
   }
 
-  /** Returns true if a recorded object of a kind is known. Terraform sends one instance at a time. */
+  /** Returns true if Terraform has sent a recorded object of this kind. */
   hasRecorded(kind: Kind): boolean {
     return this.#recordedTypes.has(kind.type);
   }
@@ -192,12 +192,12 @@ export class ProviderScope {
     return name !== undefined && this.#pending.has(nameKey(kind, name));
   }
 
-  /** Registers a recorded object whose secret is lost. For a tainted object, Terraform sends only a create. */
+  /** Registers a recorded object whose secret is lost. Terraform later sends only a create for this tainted object. */
   noteLost(kind: Kind, attributes: JsonObject): void {
     this.#lost.set(nameKey(kind, nameOf(kind, attributes)), String(attributes.id));
   }
 
-  /** Returns the recorded object of this name whose secret is lost. */
+  /** Returns the id of the recorded object with this name whose secret is lost. */
   lostId(kind: Kind, name: string | undefined): string | undefined {
     return this.#lost.get(nameKey(kind, name));
   }
@@ -233,10 +233,10 @@ export function scopeOf(session: ProviderSession, activity?: Activity): Provider
   return scope;
 }
 
-/** Time for which the first readers of a collection wait for others, in milliseconds. Terraform reads ten resources at a time. */
+/** Time for which a reader of a collection waits for other readers, in milliseconds. Terraform reads ten resources at a time. */
 const GATHER_MS = 25;
 
-/** Maximum number of objects of a collection that are read individually. A list may have many pages. */
+/** Maximum number of individual reads in a collection. With more readers, one list serves all. */
 const FEW = 2;
 
 /** Collections of an account, shared by concurrent readers. */
@@ -250,8 +250,8 @@ class Collections {
   }
 
   /**
-   * Returns true if few objects of the collection are read, so that a GET of this object is cheaper. Waits a short time for
-   * other readers: Terraform reads many instances concurrently.
+   * Returns true if at most {@link FEW} objects of the collection are read, so that a GET is cheaper than the list. Waits for
+   * other readers during {@link GATHER_MS}, because Terraform reads instances concurrently.
    */
   async isAlone(kind: Kind, parent: string | undefined): Promise<boolean> {
     const key = collectionKey(kind, parent);
@@ -261,12 +261,12 @@ class Collections {
     return (this.#asked.get(key) ?? 0) <= FEW;
   }
 
-  /** Registers that this process changed a collection. Resources still use the list, because their creates are claimed. */
+  /** Registers that this process changed a collection. Resources still use the old list, because each create claims its object. */
   changed(kind: Kind, parent: string | undefined): void {
     this.#stale.add(collectionKey(kind, parent));
   }
 
-  /** Reads the collection again if this process changed it. For data sources, which must contain the changes of their dependencies. */
+  /** Discards the list of a changed collection, because a data source must contain the changes of its dependencies. */
   upToDate(kind: Kind, parent: string | undefined): void {
     if (this.#stale.delete(collectionKey(kind, parent))) this.#session.account.forget(kind, parent);
   }

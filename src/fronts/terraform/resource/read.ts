@@ -74,7 +74,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const noted = await entries.get(kind.type, name);
   const dropEntry = async () => {
     if (noted === undefined || !isRecorded(kind, state, noted)) return;
-    // The create of another address deleted this object, and the entry belongs to the new object.
+    // The create at another address has deleted this object, so the pending entry belongs to the new object.
     if (isPendingCreate(noted) && (await scope.handovers.isTaken(kind, state))) return;
     await entries.remove(kind.type, name);
   };
@@ -125,7 +125,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   }
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, scope);
-    // Removes the entry with the object. The entry of a replacement stays.
+    // Removes only the entry of this object. The entry of its replacement stays.
     if (typeof state.id === "string") await entries.remove(kind.type, name, state.id);
     await scope.holdings.remove(kind, recorded);
     const ended =
@@ -194,7 +194,7 @@ async function notAgain(
   return problem("apply.skipped/parent", { what, noun: holder.noun, parent });
 }
 
-/** Duplicates in each list. */
+/** Cache: objects with the same natural key, by list. */
 const known = new WeakMap<ReadonlyMap<string, Remote>, readonly Remote[][]>();
 
 /** Warns once about other objects with the same natural key, if the collection was listed for another reason. */
@@ -205,7 +205,7 @@ async function doublesOf(
 ): Promise<Diagnostic[]> {
   const listed = await scope.account.listed(kind);
   if (listed === undefined) return [];
-  // Once for a list, not once for each of its resources.
+  // Compute the duplicates once for each list.
   const doubles = known.get(listed) ?? sameInUse(kind, listed.values());
   known.set(listed, doubles);
   return doubles.flatMap((same) => {
@@ -226,15 +226,15 @@ export async function otherHolders(kind: Kind, recorded: JsonObject, scope: Prov
   return [problem("state.shared", { what: named(kind, recorded), here, there, seen: seconds(held.lastSeen) })];
 }
 
-/** Compares natural key and creation time: at another URL of the API, the same id may be another object. */
+/** Returns true for equal natural keys and creation times. The id alone is no proof, because each URL of the API has its own ids. */
 function isSame(kind: Kind, recorded: JsonObject, reported: JsonObject): boolean {
   const [was, is] = [recorded.created_at ?? null, reported.created_at ?? null];
   return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(reported);
 }
 
 /**
- * Sets attributes to null if they waited for a live object that is now live, so that the plan contains them. Does the same for
- * attributes that an unknown status hides: the apply then reports the reason for its failure.
+ * Sets waiting attributes to null after the object becomes live, so that the next plan contains them. With an unknown status, also
+ * sets the waiting attributes to null, so that the apply reports the unknown status.
  */
 function withoutWaiting(
   kind: Kind,

@@ -53,7 +53,7 @@ export async function planDestroy(
 ): Promise<RemovalAnswer> {
   const pending = prior.id === null ? await pendingToRemove(kind, prior, mark, scope) : undefined;
   if (prior.id === null && pending === undefined) {
-    // Another machine may apply the plan.
+    // Another machine may apply the plan, so the plan contains the intent.
     const settles = mark.settles ?? { name: nameOf(kind, prior), mark };
     return { diagnostics: [], mark: mark.pending === undefined ? mark : { ...mark, settles } };
   }
@@ -73,7 +73,7 @@ export async function planDestroy(
   const others = isPendingCreate(recorded)
     ? await othersOf(kind, nameOf(kind, recorded.attributes), recorded, scope)
     : {};
-  // This destroy belongs to a replacement. An error would repeat in each apply, because no change can replace the recorded policy.
+  // This destroy belongs to a replacement of a pending create. No apply can change the recorded policy, so an error would repeat.
   const forget = pending !== undefined && mark.pending === undefined && policyOf(recorded.attributes) === "prevent";
   const removal = { ...input, ...others, forget: forget && kind.removal !== "delete" };
   const { change, diagnostics } = planRemoval(removal);
@@ -212,7 +212,7 @@ async function remove(
   const options = { name: nameOf(kind, prior), config: prior, prior, operation: "delete", scope, cancelled } as const;
   const { context, latest } = await applyContext(kind, { ...options, owner: { label: labelOf(kind, prior) } });
   const applied = await applyChange(kind, change, null, context);
-  // A deleted object identifies no account.
+  // A deleted object no longer identifies the account, so discard the rows that may contain it.
   scope.account.rows.delete(kind.type);
   scope.collections.changed(kind, parentOf(kind, prior));
   return { applied, latest };

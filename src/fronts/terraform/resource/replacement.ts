@@ -1,6 +1,6 @@
 /**
- * Changes without an API call: rejected, or planned as a replacement with `replace_on_change`. Also finds the replaced object of a
- * create, because Terraform does not send it with the create; and checks the names of orders.
+ * Handles changes that no request makes in place: rejects them, or plans a replacement with `replace_on_change`. Finds the replaced
+ * object of a create, because Terraform does not send it. Checks the names of orders.
  */
 import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
 import { attributesOf, orderNameErrors, policyOf } from "../../../core/lifecycle/index.ts";
@@ -29,8 +29,8 @@ interface PlannedReplacement {
 }
 
 /**
- * An immutable change is an error of the plan. With `replace_on_change`, it is a new order with its own invoice and its own name,
- * and the deletion_policy applies to the old object.
+ * Plans an immutable change: as an error, or with `replace_on_change` as a new order. The new order has its own invoice and name, and
+ * the deletion_policy applies to the old object.
  */
 export function planReplacement(
   kind: Kind,
@@ -46,7 +46,7 @@ export function planReplacement(
   const { prior, config, replacing, diagnostics, session } = question;
   const refused = diagnostics.filter(({ code }) => code === "plan.immutable");
   const sameThing = kind.creation === "blind" && kind.naturalKey(prior) === kind.naturalKey(declaredIn(kind, config));
-  // A registered domain cannot be registered again with other years.
+  // No order replaces a domain under its own name: the domain is already registered.
   if (refused.length === 0 || config.replace_on_change !== true || sameThing) {
     return { requiresReplace: [], diagnostics };
   }
@@ -100,7 +100,7 @@ export function staysBeside(kind: Kind, name: string | undefined, replacing: Rep
   return [problem("plan.exists/beside", { noun: kind.noun, id: replacing.id })];
 }
 
-/** Returns the type of entries about replaceable lookalikes of a create, or about a name with a used key. */
+/** Returns the type of entries about a released object, a planned replacement, or an order name with a rejected key. */
 const typeOf = ({ type }: Kind, what: "released" | "replacing" | "refused") => `${type} ${what}`;
 
 /** Records a destroyed or forgotten object: if the API rejects the replacing order, a later run may repeat that order. */
@@ -156,7 +156,7 @@ export async function noteReplacing(
   });
 }
 
-/** Returns the own forms of the replaced object. Terraform plans a create again in its apply, without the mark. */
+/** Returns the recorded form of each value of the replaced object. Terraform plans a create again in its apply, without the mark. */
 export async function formsOfReplaced(
   kind: Kind,
   name: string | undefined,
@@ -177,9 +177,9 @@ export async function unmarkReleased(kind: Kind, { id }: JsonObject, entries: En
 }
 
 /**
- * Rejects changes of an object that this provider created, because its create request is known: an order keeps its name, by which
- * the API identifies the order (§4), and an attribute that was not sent cannot be added later. For an imported object neither is
- * known, so the declared values are recorded.
+ * Rejects two changes of an object that this provider created: a new name of an order, because the API identifies the order by its
+ * name (§4), and a new value of an immutable attribute that the create request lacked. Accepts both for an imported object, because
+ * its create request is unknown.
  */
 export function immutableSinceCreate(
   kind: Kind,
@@ -203,7 +203,7 @@ export function immutableSinceCreate(
   ];
 }
 
-/** An unknown name may be equal. */
+/** Returns true if the declared reference changes the name of an order. An unknown name does not count as a change. */
 function isRenamed(kind: Kind, made: string, prior: JsonObject, declared: ValueObject): boolean {
   if ((declared.reference ?? null) === (prior.reference ?? null)) return false;
   const name = nameOf(kind, declared);

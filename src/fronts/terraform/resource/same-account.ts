@@ -1,4 +1,4 @@
-/** Account of an instance. Terraform sends one instance at a time, so each instance contains the identification of its account. */
+/** Identifies the account of an instance. Each instance contains an account mark, because Terraform sends one instance at a time. */
 import { type Kind, kinds } from "../../../core/kinds/index.ts";
 import {
   type Account,
@@ -33,17 +33,17 @@ export function accountOf(
   const own = { type: kind.type, id };
   const listed = accountMark({ origin, anchors: anchorsIn(account) }, own);
   if (listed.anchors.length > 0) return { account: listed };
-  // The lists of a new account are empty before its first objects.
+  // A new account has no listed objects, so use the objects that this process changed.
   return { account: accountMark({ origin, anchors: changed.get(account) ?? [] }, own) };
 }
 
-/** Maximum number of registered objects. A mark contains four anchors. */
+/** Maximum number of registered objects in each account. An account mark contains four of them as anchors. */
 const MOST_CHANGED = 8;
 
 /** Objects that this process created or changed. */
 const changed = new WeakMap<Account, Anchor[]>();
 
-/** Registers an object that the account contains, because the API confirmed its change. If no list identifies it, it is an anchor of other objects. */
+/** Registers a changed object, which therefore belongs to the account. It can be an anchor of an account without listed objects. */
 export function noteChanged({ type, list, parent }: Kind, { id, created_at }: JsonObject, account: Account): void {
   if (list === undefined || parent !== undefined || typeof id !== "string" || typeof created_at !== "string") return;
   const noted = changed.get(account) ?? [];
@@ -51,7 +51,7 @@ export function noteChanged({ type, list, parent }: Kind, { id, created_at }: Js
 }
 
 /**
- * Rejects an object as deleted without proof that the account is the recorded account.
+ * Rejects the conclusion that an object is deleted, unless the account is provably the recorded account.
  * @throws HostformError `account.foreign`; `state.stranger` for a mark of an earlier version.
  */
 export async function refuseForeign(
@@ -67,7 +67,7 @@ export async function refuseForeign(
     refuse(otherHost(kind, recorded, "refreshed"));
   }
   const { origin: was } = mark.account;
-  // An object is missing together with its parent: both are one piece of evidence.
+  // Ignore the parent as an anchor: its absence would also explain the absence of this object.
   const outer = kind.parent === undefined ? undefined : recorded[kind.parent];
   const anchors = mark.account.anchors.filter(({ id }) => id !== outer);
   const record = recordedAs(kind, recorded, mark);

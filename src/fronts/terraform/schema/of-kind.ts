@@ -37,7 +37,7 @@ function attributeOf({ type, meta }: AttributeEntry): Attribute {
   };
 }
 
-/** Returns the description: the text, the choices, the default, an example, the effect of a change. */
+/** Returns the description: text, choices, default, example, and effect of a change. */
 function describe(type: z.ZodType, meta: AttributeMeta): string {
   const text = meta.hcl ?? meta.description;
   const choice = choiceOf(coreOf(type)).filter((word) => !text.includes(`\`${word}\``));
@@ -59,7 +59,7 @@ function choiceOf(type: z.ZodType): string[] {
   return Object.values((type.def as z.core.$ZodEnumDef).entries).map(String);
 }
 
-/** Returns the example of a text or a map. The example of the whole resource has the references. */
+/** Returns the example of a text or a map. Omits examples with references, which the example of the whole resource contains. */
 function exampleOf(type: z.ZodType, { example }: AttributeMeta): string | undefined {
   const form = coreOf(type).def.type;
   if (example === undefined || (form !== "string" && form !== "record")) return undefined;
@@ -79,7 +79,7 @@ function providerAttributes(kind: Kind): Attributes {
 const TIMEOUTS =
   "How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.";
 
-/** Only operations that send requests have `timeouts`. */
+/** Returns the attributes of `timeouts`, one for each operation that sends requests. */
 function timeouts(kind: Kind): Attributes {
   const of = (description: string): Attribute => ({ type: "string", description, optional: true });
   return {

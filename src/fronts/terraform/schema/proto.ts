@@ -16,7 +16,7 @@ import {
   StringKind,
 } from "../wire/tfplugin6.gen.ts";
 
-/** A type as the bytes of a message: the JSON of {@link typeJson}. */
+/** Encodes a type as the UTF-8 bytes of its JSON ({@link typeJson}). */
 export function typeBytes(type: SchemaType): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(typeJson(type)));
 }

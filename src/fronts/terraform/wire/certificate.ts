@@ -6,7 +6,7 @@ export interface Identity {
   readonly key: string;
   /** X.509, PEM. */
   readonly certificate: string;
-  /** The same certificate, DER. */
+  /** The certificate as DER. */
   readonly der: Buffer;
 }
 
@@ -21,7 +21,7 @@ const GENERALIZED_TIME = 0x18;
 const SEQUENCE = 0x30;
 const SET = 0x31;
 const TRUE = Buffer.of(0x01, 0x01, 0xff);
-/** The tag "[n]", primitive and constructed. */
+/** Returns the primitive tag `[n]`. `contextOf` returns the constructed tag. */
 const context = (number: number) => 0x80 | number;
 const contextOf = (number: number) => 0xa0 | number;
 
@@ -83,7 +83,7 @@ function length(bytes: number): Buffer {
   return Buffer.of(0x80 | digits.length, ...digits);
 }
 
-/** "1.2.840": the first two arcs in one number, each number in groups of seven bits. */
+/** Encodes an object identifier such as `1.2.840`. Its first two numbers become one number. Each number has groups of seven bits. */
 function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   const groups = [first * 40 + second, ...rest].flatMap((arc) => {
@@ -94,14 +94,14 @@ function oid(dotted: string): Buffer {
   return value(OBJECT_IDENTIFIER, Buffer.from(groups));
 }
 
-/** Encodes a time (RFC 5280, 4.1.2.5): a year of two digits until 2049, then of four. */
+/** Encodes a time (RFC 5280, 4.1.2.5): with a two-digit year until 2049, with a four-digit year from 2050. */
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replace(/[-:T]|\.\d+/g, ""); // 20260131235959Z
   const short = new Date(at).getUTCFullYear() < 2050;
   return value(short ? UTC_TIME : GENERALIZED_TIME, Buffer.from(short ? digits.slice(2) : digits));
 }
 
-/** Positive, 16 bytes, without a leading zero. */
+/** Returns a positive number of 16 bytes without a leading zero byte. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);

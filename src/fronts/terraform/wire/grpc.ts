@@ -10,16 +10,16 @@ import { describeDefect, type Log } from "./log.ts";
 /** Server of one connection. */
 export interface Peer {
   /**
-   * @param method the name of the rpc, "ReadResource".
+   * @param method name of the rpc, for example `ReadResource`.
    * @param cancelled aborted when the client cancels the call.
    * @throws GrpcError for an unknown method.
    */
   handle(method: string, request: Uint8Array, cancelled?: AbortSignal): Promise<Uint8Array>;
-  /** The client has received every response and ends the process normally. */
+  /** Called when the client has received all responses and ends the process normally. */
   finish(): Promise<void>;
-  /** The client has disconnected: running work finishes, nothing new begins. */
+  /** Called when the client has disconnected. Running work finishes, and no new work begins. */
   stop(): void;
-  /** All calls have ended, or their grace period is over. */
+  /** Called after all calls have ended, or after their grace period. */
   close(): Promise<void>;
 }
 
@@ -31,22 +31,22 @@ export interface MutualTls {
 }
 
 export interface ServerOptions {
-  /** Full name of the gRPC service: "tfplugin6.Provider". */
+  /** Full name of the gRPC service, for example `tfplugin6.Provider`. */
   readonly service: string;
   readonly tls: MutualTls | undefined;
-  /** A new connection. */
+  /** Called for each new connection. */
   readonly connect: () => Peer;
   readonly log: Log;
   /** Wait for the calls of a closed connection, in milliseconds. */
   readonly grace: number;
-  /** Terraform has requested the end of the process, and has received the response. */
+  /** Called after Terraform has requested the end of the process and received the response. */
   readonly onShutdown: () => void;
-  /** The last connection has closed, and its calls have ended. */
+  /** Called after the last connection has closed and its calls have ended. */
   readonly onEmpty: () => void;
 }
 
 export interface GrpcServer {
-  /** Not listening yet. */
+  /** Server that does not listen yet. */
   readonly server: Server;
   /** Returns true once a client has connected. */
   readonly wasUsed: () => boolean;
@@ -108,7 +108,7 @@ export function createGrpcServer(options: ServerOptions): GrpcServer {
   };
 }
 
-/** Serves one connection until the last of its calls has ended. */
+/** Serves one connection until its last call has ended. */
 async function serve(session: ServerHttp2Session, options: ServerOptions): Promise<void> {
   const { log } = options;
   const peer = options.connect();
@@ -152,7 +152,7 @@ function handlerOf(path: string, peer: Peer, service: string): Handler | undefin
     : undefined;
 }
 
-/** The error for an unknown method. */
+/** Returns the error about an unknown method. */
 export function noSuchMethod(method: string): GrpcError {
   return new GrpcError(STATUS.unimplemented, `there is no method ${method}`);
 }
@@ -170,17 +170,17 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
 const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : error.name);
 
 /**
- * Handles one unary call: converts the bytes of a request message to those of a response.
+ * Handles one unary call. Converts the bytes of a request message to the bytes of a response.
  * @param cancelled aborted when the client cancels the call before its response.
  * @throws GrpcError.
  */
 type Handler = (request: Uint8Array, cancelled: AbortSignal) => Promise<Uint8Array>;
 
 /**
- * Runs one call on its stream. A cancelled call still finishes, so that a running order is recorded; the handler begins nothing new.
- * For the same reason, a deadline (`grpc-timeout`) is ignored.
+ * Runs one call on its stream. A cancelled call still finishes, so that a running order is recorded, but starts no new request. Ignores a
+ * deadline (`grpc-timeout`), because a running order must finish.
  *
- * @param handler undefined: the method is unknown, and the call is rejected at once, because a streaming client never ends its request.
+ * @param handler undefined for an unknown method. The call is then rejected at once, because a streaming client never ends its request.
  * @returns undefined after a response, otherwise the error.
  */
 async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined): Promise<GrpcError | undefined> {

@@ -6,7 +6,7 @@ import type { Identity } from "./certificate.ts";
 /** The value of TF_PLUGIN_MAGIC_COOKIE if Terraform or OpenTofu started the plugin. Not a secret. */
 const COOKIE = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
-/** The version of the handshake, and of the plugin protocol. */
+/** Version of the handshake. `PROTOCOL`: version of the plugin protocol. */
 const HANDSHAKE = 1;
 const PROTOCOL = 6;
 

@@ -4,7 +4,7 @@ import type { ProcessEnvironment } from "./handshake.ts";
 
 type Level = "trace" | "debug" | "info" | "warn" | "error";
 
-/** Writes to Terraform's log, which TF_LOG prints. Never log a secret. */
+/** Writes to Terraform's log, which TF_LOG prints. Callers must not log a secret. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number | boolean>>) => void;
 
 /** Returns true if Terraform prints the log. Terraform filters by level. */
@@ -35,8 +35,8 @@ export function logError(message: string, error: unknown): void {
 }
 
 /**
- * The streams of a process that Terraform started. The first line of stdout is the handshake; further output can block Terraform.
- * Terraform logs stderr, and prints it when the process dies.
+ * File descriptors of a process that Terraform started. The first line of stdout is the handshake. Further output to stdout can block
+ * Terraform. Terraform logs stderr, and prints stderr when the process dies.
  */
 const STDOUT = 1;
 const STDERR = 2;
@@ -46,7 +46,7 @@ export function printLine(line: string): void {
   writeTo(STDOUT, `${line}\n`);
 }
 
-/** Writes to stderr, synchronously: the process may be about to end. A closed or full pipe is no reason to fail. */
+/** Writes to stderr synchronously, because the process may end next. Ignores a closed or full pipe. */
 export function complain(text: string): void {
   try {
     writeTo(STDERR, `${text}\n`);
@@ -61,7 +61,7 @@ export function keepStdoutClean(): void {
 }
 
 /**
- * V8's messages about a defect, which contain only names of our sources. Other messages may quote a secret value.
+ * Patterns of V8's messages that contain only names of our sources. Other messages may quote a secret value.
  */
 const ABOUT_THE_SOURCE = [
   /^Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '[\w$]+'\)$/,
@@ -84,7 +84,7 @@ export function describeDefect(error: unknown): { readonly summary: string; read
   return { summary: `${kind}${code && ` (${code})`}${message}`, stack: framesOf(error.stack ?? "") };
 }
 
-/** Only the lines `at …`: the message before them may have several lines. */
+/** Returns the `at …` lines of a stack, without the message before them. */
 function framesOf(stack: string): string {
   return stack
     .split("\n")
