@@ -173,8 +173,10 @@ for (const [name, machineOf, ...needs] of IMPLEMENTATIONS)
       });
 
       it("gives the lock to a waiting process before the holder takes the lock again", async () => {
-        const { open, moment } = machineOf();
-        const [a, b] = [open(), open()];
+        const { open, clock, moment } = machineOf();
+        // The holder's pause takes as long as the steps of the waiting process.
+        const sleep: Clock["sleep"] = (ms, signal) => moment().then(() => clock.sleep(ms, signal));
+        const [a, b] = [open({ ...clock, sleep }), open()];
         const order: string[] = [];
         let waiting: Promise<void> = Promise.resolve();
         await a.withTurn(RUN, async () => {
