@@ -148,6 +148,10 @@ class Agency {
     }
     // The user tries the declarations in turn until one has the requested value.
     if (/An interrupted run (?:requested|created) .* with another /.test(text(error))) this.#declared.set(each, run);
+    // The API refused a request that was repeated, and the dashboard shows that the first request created nothing.
+    const isNowhere = AGENCY[each]?.count(this.machine.sandbox.control).every((count) => count === 0);
+    if (/created nothing: `hostform resolve ADDRESS --absent`/.test(text(error)) && isNowhere)
+      await this.machine.resolveAbsent(AGENCY[each]?.type ?? "");
     // Managed no longer, it is there still: the next plan finds it.
     if (/cannot be changed$|^The API cannot change/.test(error.summary)) this.core.forget(each);
   }
