@@ -387,10 +387,7 @@ export class SqliteStore implements AccountStore {
   }
 
   #fail(error: unknown): never {
-    const file = attempt(
-      () => this.#place(),
-      () => "the state folder",
-    );
+    const { file = "the state folder" } = this;
     const trouble = databaseTrouble(error);
     const why =
       trouble === "busy"
