@@ -67,7 +67,7 @@ export function addCommonOptions(program: CliCommand): CliCommand {
     .option("--verbose", "print each API request")
     .option(
       "--lock-timeout <time>",
-      "how long to wait for a locked state, and for a turn to create, such as 30s or 5m (default: do not wait for the state)",
+      "how long to wait for a locked state, and for the create lock, such as 30s or 5m (default: do not wait for the state)",
       duration,
     )
     .option(
