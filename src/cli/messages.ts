@@ -2,8 +2,16 @@
  * Catalogue of the command line: each message by its code. In: a name and typed parameters. Out: a diagnostic. The format equals
  * that of `core/messages`, but remedies contain commands and options.
  */
-import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
-import { HostformError, inQuotes, type Remedy, shellWord, some } from "../core/model/index.ts";
+import {
+  type Catalogue,
+  error,
+  problemsOf,
+  type Raise,
+  raiseOf,
+  type Words,
+  warning,
+} from "../core/messages/message.ts";
+import { inQuotes, type Remedy, shellWord, some } from "../core/model/index.ts";
 
 /** A file, and the reason of a failure. */
 type File = Words<"file" | "reason">;
@@ -363,6 +371,4 @@ const catalogue = {
 export const problem = problemsOf(catalogue);
 
 /** Throws a message of the catalogue. */
-export function refuse<Name extends keyof typeof catalogue>(name: Name, given: Given<(typeof catalogue)[Name]>): never {
-  throw new HostformError([problem(name, given)]);
-}
+export const raise: Raise<typeof catalogue> = raiseOf(catalogue);

@@ -37,7 +37,7 @@ import {
   type StateBackend,
   thisProcess,
 } from "../core/record/index.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
@@ -73,7 +73,7 @@ export async function stateBackend(
 /** Rejects an empty backend if the folder contains a state file. @throws HostformError `state.backend` */
 export function refuseForgotten(file: string, { lineage }: State, command: string): void {
   // `force-unlock` opens the state only to free its lock.
-  if (lineage === "" && command !== "force-unlock" && exists(file)) refuse("state.backend/forgotten", { file });
+  if (lineage === "" && command !== "force-unlock" && exists(file)) raise("state.backend/forgotten", { file });
 }
 
 /** Returns the time limit of one backend request, in milliseconds. Undefined if the default applies. */
@@ -226,7 +226,7 @@ function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: 
     });
   }
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url))
-    return refuse("state.backend/http", { host: url.hostname });
+    return raise("state.backend/http", { host: url.hostname });
   return url;
 }
 

@@ -3,8 +3,16 @@
  * renders the remedy as a command.
  */
 
-import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
-import { HostformError, type Remedy, some } from "../core/model/index.ts";
+import {
+  type Catalogue,
+  error,
+  problemsOf,
+  type Raise,
+  raiseOf,
+  type Words,
+  warning,
+} from "../core/messages/message.ts";
+import { type Remedy, some } from "../core/model/index.ts";
 
 const NEW_PLAN = { do: "advise", on: "new_plan" } as const;
 const TRUST = { do: "advise", on: "trust_author" } as const;
@@ -329,7 +337,4 @@ const messages = {
 
 export const problem = problemsOf(messages);
 
-/** @throws HostformError with one message. */
-export function refuse<Name extends keyof typeof messages>(name: Name, given: Given<(typeof messages)[Name]>): never {
-  throw new HostformError([problem(name, given)]);
-}
+export const raise: Raise<typeof messages> = raiseOf(messages);

@@ -15,7 +15,7 @@ import {
   some,
 } from "../core/model/index.ts";
 import { firstOf, formatNumber, type MoneyScale } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -56,7 +56,7 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
   };
 }
 
-const stale = (summary: string, detail: string) => refuse("plan.saved/stale", { summary, detail });
+const stale = (summary: string, detail: string) => raise("plan.saved/stale", { summary, detail });
 
 /** Rejects a plan of another origin. @throws HostformError `plan.saved` with the difference. */
 export function checkOrigin(saved: Origin, here: Origin): void {

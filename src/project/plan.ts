@@ -33,7 +33,7 @@ import { budgetOf } from "./history.ts";
 import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
 import { Interrupts } from "./interrupt.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { Providers } from "./providers.ts";
@@ -258,7 +258,7 @@ async function makePlan(
   const known = new Set([...all, ...recorded.resources.keys()]);
   for (const [purpose, addresses] of Object.entries({ ordered: [...reorder, ...orderAnyway], replaced: replace })) {
     const name = addresses.find((address) => !known.has(address));
-    if (name !== undefined) refuse("plan.address/unknown", { name, purpose, meant: didYouMean(name, known) });
+    if (name !== undefined) raise("plan.address/unknown", { name, purpose, meant: didYouMean(name, known) });
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
   // A saved plan contains former addresses, which are already moved.

@@ -2,7 +2,7 @@
 import { hash, randomUUID } from "node:crypto";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { exists, look } from "../files/file-system.ts";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import {
   attempt,
   type Clock,
@@ -173,7 +173,7 @@ export class SqliteStore implements AccountStore {
     });
     if (isMine === false) {
       this.#queue.lost(turn);
-      throw new HostformError([problem("store.turn_lost", {})]);
+      raise("store.turn_lost", {});
     }
     this.#left.set(turn, left.add(intent.id));
   }

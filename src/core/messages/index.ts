@@ -16,7 +16,7 @@ import { creates } from "./creates.ts";
 import { declaration } from "./declaration.ts";
 import { limits } from "./limits.ts";
 import { locks } from "./locks.ts";
-import { type Given, problemsOf, type Rest } from "./message.ts";
+import { type Given, problemsOf, type Raise, raiseOf } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
 import { requests } from "./requests.ts";
@@ -49,12 +49,7 @@ export const catalogue = {
 export const problem = problemsOf(catalogue);
 
 /** Throws a HostformError with one message of the catalogue. */
-export function raise<Name extends keyof typeof catalogue>(
-  name: Name,
-  ...given: Rest<(typeof catalogue)[Name]>
-): never {
-  throw new HostformError([problem(name, ...given)]);
-}
+export const raise: Raise<typeof catalogue> = raiseOf(catalogue);
 
 type OfCondition<Name> = Name extends `condition.${infer Rest}` ? Rest : never;
 

@@ -1,4 +1,12 @@
-import { type Code, type Diagnostic, type DiagnosticParts, errorOf, type Remedy, warningOf } from "../model/index.ts";
+import {
+  type Code,
+  type Diagnostic,
+  type DiagnosticParts,
+  errorOf,
+  HostformError,
+  type Remedy,
+  warningOf,
+} from "../model/index.ts";
 
 type Severity = Diagnostic["severity"];
 
@@ -45,6 +53,20 @@ export type Given<M> =
 
 /** Arguments behind the name of a message: none is required if no parameter is. */
 export type Rest<M> = object extends Given<M> ? [given?: Given<M>] : [given: Given<M>];
+
+/** Throws a HostformError with one message of a catalogue. */
+export type Raise<Messages extends Catalogue> = <Name extends keyof Messages & string>(
+  name: Name,
+  ...given: Rest<Messages[Name]>
+) => never;
+
+/** Returns the function that throws a message of the catalogue. */
+export function raiseOf<Messages extends Catalogue>(catalogue: Messages): Raise<Messages> {
+  const problem = problemsOf(catalogue);
+  return (name, ...given) => {
+    throw new HostformError([problem(name, ...given)]);
+  };
+}
 
 /** Returns the function that makes a diagnostic from a message of the catalogue and its parameters. */
 export function problemsOf<Messages extends Catalogue>(catalogue: Messages) {

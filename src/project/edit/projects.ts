@@ -16,7 +16,7 @@ import { type FileChange, writeFiles } from "../adopt/write.ts";
 import { valueIn } from "../base.ts";
 import { environmentNames } from "../environments.ts";
 import { remember } from "../history.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { selected } from "../selection.ts";
 import { gitignoreWith } from "../starter.ts";
@@ -47,7 +47,7 @@ export async function moveBlocks(...[from, to, what, dryRun]: Parameters<typeof 
 }
 
 async function moved(from: Project, to: Project, what: string | undefined, dryRun: boolean): Promise<Edited> {
-  const refuseMove = (why: string) => refuse("usage/split", { why });
+  const refuseMove = (why: string) => raise("usage/split", { why });
   if (from.source.dir === to.source.dir) refuseMove("both projects have the same folder");
   for (const { source } of [from, to])
     if ((await environmentNames(source)).length > 0) refuseMove("environments share the blocks, but not the states");

@@ -8,7 +8,7 @@ import { endOfErrors } from "../../core/files/index.ts";
 import { type Channel, childEnvironment, type Desired, formatOf, isError, isLoopback } from "../../core/model/index.ts";
 import { diagnosticsOf } from "../failure.ts";
 import { interruptible } from "../interrupt.ts";
-import { problem, refuse } from "../messages.ts";
+import { problem, raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { withServers } from "../providers.ts";
 import { learnVariable, leaving, leavingJson } from "../redaction.ts";
@@ -124,7 +124,7 @@ export const failureNews =
 /** Sends a test notification to each channel. @throws HostformError `notify.failed` without a channel, and the mistakes in the declaration. */
 export async function testChannels(project: Project): Promise<readonly Delivery[]> {
   const { desired } = await project.declaration.load();
-  if (channelsOf(project, desired).length === 0) refuse("notify.failed/none", {});
+  if (channelsOf(project, desired).length === 0) raise("notify.failed/none", {});
   const text = "this channel receives notifications";
   const message = messageOf(project, desired, (at) => [{ event: "test", text, at }]);
   return interruptible(project.host, (signal) => send(project, desired, message, signal));
