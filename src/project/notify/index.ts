@@ -169,7 +169,6 @@ async function send(
   const secrets = [
     ...[...desired.providers.values()].map(({ tokenEnv }) => tokenEnv),
     ...channels.flatMap(({ url_env, secret_env }) => [url_env, secret_env]),
-    "HOSTFORM_NOTIFY_SECRET",
   ];
   const names = channels.map(
     ({ command, url_env = "", url = env[url_env] ?? "" }) => command?.[0] ?? URL.parse(url)?.host ?? (url_env || url),
