@@ -3,7 +3,7 @@ import { adoptAccount } from "../project/adopt/adopt.ts";
 import type { Adopted, AdoptFormat, AdoptOptions, Forecast } from "../project/adopt/types.ts";
 import { escapeLine, firstOf, flowText, formatEstimate, plural } from "../report/index.ts";
 import { approve, QUESTIONS } from "./apply.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface AdoptFlags extends AdoptOptions {
@@ -29,7 +29,7 @@ const MOST = 20;
  */
 export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => {
   const agreed = flags.autoApprove === true || flags.dryRun === true;
-  if (terminal.json && !agreed) refuse("usage/asks", { command: "adopt", flag: "--auto-approve" });
+  if (terminal.json && !agreed) raise("usage/asks", { command: "adopt", flag: "--auto-approve" });
   const adopted = await adoptAccount(project, flags, async (forecast) => {
     say(terminal, forecastText(forecast));
     if (!agreed) await approve(terminal, QUESTIONS.adopt);

@@ -37,7 +37,7 @@ import {
   versionMessage,
   waitLine,
 } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type FailOnFlags, failedOn, spelledOption } from "./options.ts";
 import { type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
@@ -74,7 +74,7 @@ export const runApply =
       const agreed = flags.autoApprove === true || saved !== undefined;
       // With a question, always print the plan first.
       const body = !(terminal.quiet && agreed);
-      if (json && !agreed) refuse("usage/asks", { command, flag: "--auto-approve" });
+      if (json && !agreed) raise("usage/asks", { command, flag: "--auto-approve" });
       const asked = saved && { ...saved.request, saved, caps: flags };
       const applying = { asks: !agreed, waits: flags.wait ?? true };
       const options: RunOptions = { command, mode: command, ...planningOf(flags), ...applying, ...asked };
@@ -108,7 +108,7 @@ export const runApply =
         const isHeld = held > 0 && agreed && flags.partial !== true;
         if (isRefused || isHeld) await notify(project, seen);
         if (isRefused) return 1;
-        if (isHeld) refuse("plan.held_back", { held, others });
+        if (isHeld) raise("plan.held_back", { held, others });
         if (hasChanges(run.plan) && !agreed) {
           const question = held > 0 ? `Apply the ${others}?` : QUESTIONS[command];
           await approve(terminal, question, run.interrupts.stop, held > 0 ? "--auto-approve --partial" : undefined);
@@ -167,7 +167,7 @@ function refusePlanFlags(flags: ApplyFlags): void {
   ] as const;
   const name = settled.find((flag) => flags[flag] !== undefined);
   if (name === undefined) return;
-  refuse("usage/saved_plan", { flag: spelledOption(name) });
+  raise("usage/saved_plan", { flag: spelledOption(name) });
 }
 
 export const QUESTIONS = { apply: "Make these changes?", destroy: "Remove all this?", adopt: "Go on?" };
@@ -186,8 +186,8 @@ export async function approve(
   say(terminal, "");
   const answer = await terminal.ask(`${question} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
-  if (answer !== undefined) refuse("apply.declined", {});
-  refuse("apply.declined/unasked", { flags: unasked, command: question === QUESTIONS.adopt ? "adopt" : "apply" });
+  if (answer !== undefined) raise("apply.declined", {});
+  raise("apply.declined/unasked", { flags: unasked, command: question === QUESTIONS.adopt ? "adopt" : "apply" });
 }
 
 const REPAINT_MS = 100;

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { didYouMean } from "../core/model/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { OTHER_COMMANDS, OTHER_OPTIONS } from "./other-programs.ts";
 
 type Example = readonly [line: string, purpose: string];
@@ -46,26 +46,26 @@ export class CliCommand extends Command {
     const name = flag.replace(/^-+|=.*$/gs, "");
     const known = [...this.options, ...(this.parent?.options ?? [])].flatMap(({ long }) => long ?? []);
     const fix = OTHER_OPTIONS[`${this.path} ${name}`] ?? OTHER_OPTIONS[name] ?? didYouMean(`--${name}`, known).trim();
-    refuse("usage/option", { command: this.path, flag, fix });
+    raise("usage/option", { command: this.path, flag, fix });
   }
 
   override unknownCommand(word = this.args[0] ?? ""): never {
     const name = `${this.path} ${word}`.trim();
     const known = this.commands.map((command) => command.name());
     const fix = OTHER_COMMANDS[name] ?? didYouMean(word, known).trim();
-    refuse("usage/command", { command: this.path, name, fix });
+    raise("usage/command", { command: this.path, name, fix });
   }
 
   override missingArgument(name: string): never {
-    refuse("usage/argument", { command: this.path, name });
+    raise("usage/argument", { command: this.path, name });
   }
 
   override optionMissingArgument({ flags }: Option): never {
-    refuse("usage/no_value", { command: this.path, flags });
+    raise("usage/no_value", { command: this.path, flags });
   }
 
   override missingMandatoryOptionValue({ flags }: Option): never {
-    refuse("usage/required", { command: this.path, flags });
+    raise("usage/required", { command: this.path, flags });
   }
 
   /** Handles all errors of Commander, including rejected values. */
@@ -75,7 +75,7 @@ export class CliCommand extends Command {
         message,
       ) ?? [];
     const place = option ?? (argument && `<${argument}>`);
-    if (place === undefined) refuse("usage/line", { command: this.path, text: message.replace(/^error: /, "") });
-    refuse("usage/value", { command: this.path, place, value, reason });
+    if (place === undefined) raise("usage/line", { command: this.path, text: message.replace(/^error: /, "") });
+    raise("usage/value", { command: this.path, place, value, reason });
   }
 }

@@ -9,7 +9,7 @@ import { moveBlocks } from "../project/edit/projects.ts";
 import type { Project } from "../project/project.ts";
 import { escapeLine } from "../report/index.ts";
 import { patch } from "./fmt.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { printJson, type Switches, say, type Terminal } from "./terminal.ts";
 
 interface EditFlags extends Switches<"dryRun" | "paid"> {
@@ -21,7 +21,7 @@ interface EditFlags extends Switches<"dryRun" | "paid"> {
 const suspending =
   (suspended: boolean) =>
   (project: Project, flags: EditFlags, services: readonly string[]): Promise<Edited> => {
-    if (services.length === 0 && flags.unpaidOver === undefined && !flags.paid) refuse("usage/no_services", {});
+    if (services.length === 0 && flags.unpaidOver === undefined && !flags.paid) raise("usage/no_services", {});
     return setSuspended(project, { ...flags, services, suspended });
   };
 

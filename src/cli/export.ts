@@ -5,7 +5,7 @@ import { shellWord } from "../core/model/index.ts";
 import { exportConfiguration } from "../project/export.ts";
 import { diagnosticJson, escapeLine, renderDiagnostics } from "../report/index.ts";
 import { orRefuse, readIfPresent } from "./files.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
 interface ExportFlags {
@@ -48,7 +48,7 @@ async function put(file: string, shown: string, text: string, force: boolean): P
   makeParent(file);
   const before = await readIfPresent(file);
   if (before === text) return "same";
-  if (before !== undefined && !force) refuse("usage/exists", { file: shown });
+  if (before !== undefined && !force) raise("usage/exists", { file: shown });
   await replace(file, text);
   return "changed";
 }

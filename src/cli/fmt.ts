@@ -8,7 +8,7 @@ import { declarationText, expanded, formatted } from "../project/format.ts";
 import type { Project } from "../project/project.ts";
 import { escapeLine, escapeText } from "../report/index.ts";
 import { orRefuse } from "./files.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { type Action, printJson, type Switches } from "./terminal.ts";
 
 interface Formatted {
@@ -29,7 +29,7 @@ export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[
 ) => {
   const { dir, cwd } = project.source;
   if (given.includes("-")) {
-    if (given.length > 1) refuse("usage/dash", {});
+    if (given.length > 1) raise("usage/dash", {});
     const before = await terminal.readInput();
     const after = formatted("standard input", before);
     if (terminal.json) printJson(terminal, { changed: after === before ? [] : ["-"], text: after });
@@ -68,7 +68,7 @@ export async function expandedText(project: Project): Promise<string> {
 async function declaredFiles({ declaration, source }: Project): Promise<readonly string[]> {
   const { desired, partial, diagnostics } = await declaration.read();
   const known = desired ?? partial;
-  if (source.stack !== undefined) refuse("usage/stack_yaml", {});
+  if (source.stack !== undefined) raise("usage/stack_yaml", {});
   if (known === undefined) throw new HostformError(diagnostics);
   return known.files.map((file) => path.resolve(source.cwd, file));
 }

@@ -4,7 +4,7 @@ import { listNow, readNow, targetOf } from "../core/files/file-system.ts";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
 import { leaving, leavingJson, Redaction } from "../project/redaction.ts";
 import type { Annotation } from "../report/ci.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
@@ -44,7 +44,7 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
     },
     exact(text, what) {
       if (!isCiLog(io.env) || breakCommands(text) === text) return out.write(text);
-      refuse("usage/runner", { what });
+      raise("usage/runner", { what });
     },
     document: (value, indent = 0) => out.write(leavingJson(value, redaction, indent)),
     annotate(annotations) {

@@ -2,7 +2,7 @@
 import { problem, raise } from "../core/messages/index.ts";
 import { type HistoryEntry, nearest, resourceOf } from "../core/model/index.ts";
 import { plural, renderHistory } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise as raiseUsage } from "./messages.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
 /**
@@ -41,7 +41,12 @@ function about(target: string, entries: readonly HistoryEntry[]): HistoryEntry[]
 export const runHistoryPrune: Action<{ readonly before: number }> = async (terminal, project, { before }) => {
   const value = new Date(before).toISOString().slice(0, 10);
   if (before > project.host.clock.now())
-    refuse("usage/value", { command: "history prune", place: "--before", value, reason: "Pass a day that has begun." });
+    raiseUsage("usage/value", {
+      command: "history prune",
+      place: "--before",
+      value,
+      reason: "Pass a day that has begun.",
+    });
   const count = await project.state.write("history prune", async ({ history }) =>
     (history ?? raise("state.history/place", {})).prune(before),
   );

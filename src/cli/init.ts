@@ -14,7 +14,7 @@ import {
 } from "../project/starter.ts";
 import { escapeLine } from "../report/index.ts";
 import { orRefuse, readIfPresent } from "./files.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { type Action, printResult, say, type Terminal } from "./terminal.ts";
 
 interface InitFlags {
@@ -32,7 +32,7 @@ const INSTALLED = `node_modules/hostform/schemas/${SCHEMA_FILE}`;
 export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
   const { dir } = project.source;
   const file = path.join(dir, DECLARATION);
-  if (exists(file)) refuse("usage/declared", { name: DECLARATION, file });
+  if (exists(file)) raise("usage/declared", { name: DECLARATION, file });
   const answers = await ask(terminal, project.source, flags);
   const isInstalled = exists(path.join(dir, INSTALLED));
   const text = starter({ ...answers, schema: `./${isInstalled ? INSTALLED : SCHEMA_FILE}` });
@@ -81,7 +81,7 @@ async function writeSchema(file: string): Promise<boolean> {
   const before = await orRefuse(readIfPresent(file), unwritable(file));
   if (before === text) return false;
   if (before !== undefined && !before.includes('"title": "hostform declaration"'))
-    refuse("usage/no_schema", { name: path.basename(file), file });
+    raise("usage/no_schema", { name: path.basename(file), file });
   await orRefuse(replace(file, text), unwritable(file));
   return true;
 }
@@ -99,7 +99,7 @@ async function ask(terminal: Terminal, source: ProjectSource, flags: InitFlags) 
   const digits =
     flags.moneyScale ?? (await question("Decimal places of the API's amounts (2: it counts in cents; empty: unknown)"));
   const moneyScale = parseMoneyScale(digits);
-  if (moneyScale === undefined && digits !== "") refuse("usage/scale", { digits });
+  if (moneyScale === undefined && digits !== "") raise("usage/scale", { digits });
   return {
     project,
     ...(moneyScale !== undefined && { moneyScale }),

@@ -7,7 +7,7 @@ import { withService } from "../project/one-service.ts";
 import type { Project } from "../project/project.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
 import { type Listing, type Listings, type Noted, renderFields, renderListing } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { serviceTarget } from "./service.ts";
 import { type Action, printJson, printResult, type Terminal } from "./terminal.ts";
 
@@ -43,7 +43,7 @@ export const runCollection =
       return list(terminal, project, provider, name, (client, call) => collectionOf(client).list(call).all());
     return withProvider(project, provider, async (opened, signal) => {
       const collection = collectionOf(opened.client);
-      if (collection.get === undefined) return refuse("usage/no_single", { name });
+      if (collection.get === undefined) return raise("usage/no_single", { name });
       const record = withoutRaw(withLife(opened, name, (await collection.get(id, { signal })) as Listings[N]));
       // An array with one element, as for lists.
       printResult(terminal, [record], renderFields(record, terminal.outLook));

@@ -2,8 +2,16 @@
  * Catalogue of the command line: each message by its code. In: a name and typed parameters. Out: a diagnostic. Same structure
  * as `core/messages`, but remedies contain commands and options.
  */
-import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
-import { HostformError, inQuotes, type Remedy, shellWord, some } from "../core/model/index.ts";
+import {
+  type Catalogue,
+  error,
+  problemsOf,
+  type Raise,
+  raiseOf,
+  type Words,
+  warning,
+} from "../core/messages/message.ts";
+import { inQuotes, type Remedy, shellWord, some } from "../core/model/index.ts";
 
 /** A file, and the reason why it cannot be used. */
 type File = Words<"file" | "reason">;

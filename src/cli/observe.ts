@@ -3,7 +3,7 @@ import { isLoopback } from "../core/model/index.ts";
 import { posterTo } from "../project/notify/post.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { startTrace } from "../project/telemetry.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 
 export interface HeartbeatFlags {
   /** URL for success. `/fail` after its path means failure. */
@@ -18,7 +18,7 @@ export interface HeartbeatFlags {
 export function heartbeatTo(url: URL | undefined, { source, host, log }: ProjectParts) {
   if (url === undefined) return undefined;
   if (url.protocol !== "https:" && !isLoopback(url) && !source.insecureHttp)
-    refuse("usage/heartbeat", { host: url.host });
+    raise("usage/heartbeat", { host: url.host });
   let known: string | undefined;
   return async (isGood: boolean): Promise<void> => {
     const to = new URL(url);

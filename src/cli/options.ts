@@ -13,7 +13,7 @@ import {
 import type { ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
 import type { CliCommand } from "./command.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { Action, GuardedIo, PrintOptions } from "./terminal.ts";
 
 export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [
@@ -67,7 +67,7 @@ export function addCommonOptions(program: CliCommand): CliCommand {
     .option("--verbose", "print each API request")
     .option(
       "--lock-timeout <time>",
-      "how long to wait for a locked state, and for a turn to create, such as 30s or 5m (default: do not wait for the state)",
+      "how long to wait for a locked state, and for the create lock, such as 30s or 5m (default: do not wait for the state)",
       duration,
     )
     .option(
@@ -211,10 +211,10 @@ function stackSource(flags: CommonFlags, cwd: string): StackSource | undefined {
     const given = { "--only": only.length > 0, "--var": variables.length > 0, "--language": language !== undefined };
     const [option] = Object.entries(given).find(([, isGiven]) => isGiven) ?? [];
     if (option === undefined) return undefined;
-    refuse("usage/no_stack", { option });
+    raise("usage/no_stack", { option });
   }
-  if (app !== undefined && stack !== undefined) refuse("usage/app_and_stack", {});
-  if (flags.file !== undefined) refuse("usage/file_and_stack", {});
+  if (app !== undefined && stack !== undefined) raise("usage/app_and_stack", {});
+  if (flags.file !== undefined) raise("usage/file_and_stack", {});
   return {
     ...(app !== undefined && { app }),
     ...(stack !== undefined && { path: path.resolve(cwd, stack) }),
@@ -256,7 +256,7 @@ const SECRET = /^whsec_/i;
  * @throws HostformError `usage`.
  */
 export const variableName = (option: string) => (text: string) =>
-  NAME.test(given(text)) && !SECRET.test(text) ? text : refuse("usage/secret", { option });
+  NAME.test(given(text)) && !SECRET.test(text) ? text : raise("usage/secret", { option });
 
 export const TOKEN_ENV = [
   "--token-env <name>",
@@ -282,7 +282,7 @@ export function addSecretOptions(command: CliCommand, group = "Options:"): CliCo
  * @throws HostformError `usage`.
  */
 export function refuseSecretAsName(option: string, name: string, shortest = 20): void {
-  if (name.length >= shortest && /[a-z]/.test(name) && /\d/.test(name)) refuse("usage/secret", { option });
+  if (name.length >= shortest && /[a-z]/.test(name) && /\d/.test(name)) raise("usage/secret", { option });
 }
 
 /** How a command treats several stacks: `each` in turn, exactly `one`, or `none`. */

@@ -1,7 +1,7 @@
 import { didYouMean, isObject, type OutputState, type Remedy } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import { escapeText, renderOutputs, renderOutputValue } from "../report/index.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { type Action, revealJson, type Switches, type Terminal } from "./terminal.ts";
 
 /**
@@ -9,8 +9,8 @@ import { type Action, revealJson, type Switches, type Terminal } from "./termina
  * the user names the output or sets `--json`. Takes no lock and sends no request.
  */
 export const runOutput: Action<Switches<"raw">, [name?: string]> = async (terminal, project, { raw }, name) => {
-  if (raw && name === undefined) refuse("usage/raw_name", {});
-  if (raw && terminal.json) refuse("usage/combined", { options: "--raw and --json" });
+  if (raw && name === undefined) raise("usage/raw_name", {});
+  if (raw && terminal.json) raise("usage/combined", { options: "--raw and --json" });
   const { outputs = new Map<string, OutputState>() } = await project.state.read();
   const none = outputs.size === 0 ? await remediesOf(project) : [];
   if (name !== undefined) show(terminal, none, raw === true, name, outputs);
@@ -38,8 +38,8 @@ function show(
 ): void {
   const output = outputs.get(name);
   if (output === undefined) {
-    if (outputs.size === 0) refuse("state.output/empty", { name, remedies: none });
-    refuse("state.output/unknown", { name, known: [...outputs.keys()], fix: didYouMean(name, outputs.keys()) });
+    if (outputs.size === 0) raise("state.output/empty", { name, remedies: none });
+    raise("state.output/unknown", { name, known: [...outputs.keys()], fix: didYouMean(name, outputs.keys()) });
   }
   const { value, type } = output;
   if (terminal.json) revealJson(terminal, value);

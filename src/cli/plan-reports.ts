@@ -12,7 +12,7 @@ import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { annotationsOf, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
 import { orRefuse } from "./files.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 /** Output formats of a plan. `json` equals `--json`. */
@@ -25,7 +25,7 @@ type Scale = (currency: string, provider: string) => number | undefined;
 export function formatOf(terminal: Terminal, { format }: { readonly format?: PlanFormat }): PlanFormat {
   if (!terminal.json) return format ?? "text";
   if (format === undefined || format === "json") return "json";
-  return refuse("usage/combined", { options: `--json and --format ${format}` });
+  return raise("usage/combined", { options: `--json and --format ${format}` });
 }
 
 export function printPlan(terminal: Terminal, plan: Plan, moneyScale: Scale, format: PlanFormat): void {
@@ -83,7 +83,7 @@ async function reportPlaces({ source }: Pick<Project, "source">, files: readonly
   const places = [];
   for (const file of files) {
     const format = EXTENSIONS[path.extname(file).toLowerCase()];
-    if (format === undefined) refuse("usage/report", { file, extensions: Object.keys(EXTENSIONS) });
+    if (format === undefined) raise("usage/report", { file, extensions: Object.keys(EXTENSIONS) });
     places.push({ file, format, target: await placeForPlan(source, file, "report") });
   }
   return places;

@@ -7,7 +7,7 @@ import { savedFrom, withPlan } from "../project/plan.ts";
 import { placeForPlan, writeSavedPlan } from "../project/saved-plan.ts";
 import { commandLine } from "../project/stack-diagnostics.ts";
 import { annotationsOf, codeQualityOf, diagnosticJson, plural, renderDiagnostics, sarifOf } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
 import {
   formatOf,
@@ -78,14 +78,14 @@ interface ValidateFlags {
 /** Runs `hostform validate`: checks the declaration. Needs no token and sends no request. */
 export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text", expanded }) => {
   if (expanded && (terminal.json || format !== "text"))
-    refuse("usage/combined", { options: "--expanded and another format" });
+    raise("usage/combined", { options: "--expanded and another format" });
   const { desired, diagnostics } = await project.declaration.check();
   const errors = diagnostics.filter(isError).length;
   const places = placesOf(project.source);
   const { remedies } = terminal.outLook;
   terminal.annotate(annotationsOf(diagnostics, places, remedies));
   if (terminal.json && format !== "text" && format !== "json")
-    refuse("usage/combined", { options: `--json and --format ${format}` });
+    raise("usage/combined", { options: `--json and --format ${format}` });
   if (format === "sarif") terminal.document(sarifOf(diagnostics, places, remedies, VERSION), 2);
   else if (format === "gitlab") {
     terminal.document(codeQualityOf(diagnostics, places, remedies), 2);

@@ -3,7 +3,7 @@ import { resolveCreates, type Settling } from "../project/resolve.ts";
 import { projectFlags } from "../project/stack-diagnostics.ts";
 import { forTerraform, terraformFolder } from "../project/terraform-folder.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type Action, printResult, say } from "./terminal.ts";
 
 interface ResolveFlags {
@@ -75,12 +75,12 @@ const lostSecret = (address: string, isTerraform: boolean): string =>
 /** Converts the options. @throws HostformError `usage` for options that cannot be combined. */
 function settlingOf(flags: ResolveFlags, address: string | undefined): Settling | undefined {
   const ways = [flags.adopt !== undefined, flags.absent, flags.wait].filter(Boolean).length;
-  if (ways > 1) refuse("usage/combined", { options: "--adopt, --absent and --wait" });
-  if (ways === 1 && address === undefined) refuse("usage/no_pending", {});
-  if (flags.adopt !== undefined && !/^(?=.*\S)\P{Cc}{1,1000}$/u.test(flags.adopt)) refuse("usage/adopt_id", {});
+  if (ways > 1) raise("usage/combined", { options: "--adopt, --absent and --wait" });
+  if (ways === 1 && address === undefined) raise("usage/no_pending", {});
+  if (flags.adopt !== undefined && !/^(?=.*\S)\P{Cc}{1,1000}$/u.test(flags.adopt)) raise("usage/adopt_id", {});
   if (flags.waitTimeout !== undefined && !flags.wait)
-    refuse("usage/needs", { option: "--wait-timeout", other: "--wait" });
-  if (flags.force && flags.adopt === undefined) refuse("usage/needs", { option: "--force", other: "--adopt ID" });
+    raise("usage/needs", { option: "--wait-timeout", other: "--wait" });
+  if (flags.force && flags.adopt === undefined) raise("usage/needs", { option: "--force", other: "--adopt ID" });
   if (flags.adopt !== undefined) return { adopt: flags.adopt, ...(flags.force && { force: true }) };
   if (flags.absent) return "absent";
   return flags.wait ? { waitMs: flags.waitTimeout ?? WAIT_MS } : undefined;

@@ -8,7 +8,7 @@ import type { ProjectSource } from "../project/source.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
 import { orRefuse, readText } from "./files.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printJson, revealJson, type Switches, say, type Terminal } from "./terminal.ts";
 
@@ -41,13 +41,13 @@ export async function serviceTarget(
     if (isId && !isName) return { id: text, alias: alias ?? "default" };
     const domains = services.flatMap(({ attributes: { domain: one } }) => (typeof one === "string" ? one : []));
     const fix = isName ? didYouMean(`${SERVICE}.${text}`, addresses) : didYouMean(text, domains);
-    return refuse("usage/service", { text, fix });
+    return raise("usage/service", { text, fix });
   }
   const { address, provider, attributes } = resource;
   if (another !== undefined)
-    refuse("usage/several", { name: text, found: [resource, another, ...more].map((one) => one.address) });
-  if (typeof attributes.id !== "string") return refuse("plan.pending", { address });
-  if (alias !== undefined && alias !== provider) refuse("usage/other_provider", { address, provider, alias });
+    raise("usage/several", { name: text, found: [resource, another, ...more].map((one) => one.address) });
+  if (typeof attributes.id !== "string") return raise("plan.pending", { address });
+  if (alias !== undefined && alias !== provider) raise("usage/other_provider", { address, provider, alias });
   return { id: attributes.id, alias: provider, record: resource };
 }
 
@@ -84,7 +84,7 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
     if (terminal.json) printJson(terminal, { service_id: id, generated: false });
     say(terminal, `The password of service ${id} was set.`);
   } else {
-    if (password === null) return refuse("api.malformed/password", { id, names: names ?? "none" });
+    if (password === null) return raise("api.malformed/password", { id, names: names ?? "none" });
     project.redaction.learn("the generated password", password);
     if (terminal.json) revealJson(terminal, { service_id: id, generated: true, password });
     // A pipe receives the password unchanged. A terminal must not receive control sequences.
@@ -99,8 +99,8 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
 
 function checkForm(type: string | null, given: string | undefined): void {
   const form = passwordForm(type);
-  if (form === "given" && given === undefined) refuse("usage/password_needed", { type: String(type) });
-  if (form === "generated" && given !== undefined) refuse("usage/password_generated", { type: String(type) });
+  if (form === "given" && given === undefined) raise("usage/password_needed", { type: String(type) });
+  if (form === "generated" && given !== undefined) raise("usage/password_generated", { type: String(type) });
 }
 
 /** Reads the password from the selected source. The command line is none, because other users can read it. */
@@ -110,12 +110,12 @@ async function givenPassword(
   { passwordEnv, passwordFile, passwordStdin, generate }: PasswordFlags,
 ): Promise<string | undefined> {
   if ([passwordEnv, passwordFile, passwordStdin, generate].filter((flag) => flag !== undefined).length > 1)
-    refuse("usage/password_sources", {});
+    raise("usage/password_sources", {});
   let text: string | undefined;
   if (passwordEnv !== undefined) {
     text = env[passwordEnv];
     if (text === undefined) refuseSecretAsName("--password-env", passwordEnv, SHORTEST);
-    if (text === undefined) refuse("usage/unset", { variable: passwordEnv });
+    if (text === undefined) raise("usage/unset", { variable: passwordEnv });
   } else if (passwordFile !== undefined) {
     const file = path.resolve(cwd, passwordFile);
     text = await orRefuse(readText(file), (reason) => problem("usage/password_file", { file, reason }));
@@ -123,8 +123,8 @@ async function givenPassword(
   else return undefined;
   const password = text.replace(/\r?\n$/, "");
   const place = passwordEnv ?? passwordFile ?? "standard input";
-  if (/[\r\n]/.test(password)) refuse("usage/password_lines", { place });
-  if ([...password].length < SHORTEST) refuse("usage/password_short", { place, shortest: SHORTEST });
+  if (/[\r\n]/.test(password)) raise("usage/password_lines", { place });
+  if ([...password].length < SHORTEST) raise("usage/password_short", { place, shortest: SHORTEST });
   return password;
 }
 

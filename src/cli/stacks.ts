@@ -7,7 +7,7 @@ import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
 import { synthesize } from "../project/stacks/synthesize.ts";
 import { escapeLine, firstOf, plural, renderDiagnostics } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type Scope, spelledOption } from "./options.ts";
 import { say, type Terminal } from "./terminal.ts";
 
@@ -60,8 +60,8 @@ export async function runOnStacks(
   given: Given,
   work: (project: Project) => Promise<number>,
 ): Promise<number> {
-  if (given.command === "export") refuse("usage/stack_export", {});
-  if (given.scope === "none") refuse("usage/stack", { command: given.command });
+  if (given.command === "export") raise("usage/stack_export", {});
+  if (given.scope === "none") raise("usage/stack", { command: given.command });
   const destroying = given.command === "destroy" || given.flags.destroy === true;
   const purpose = destroying ? "destroy" : (PURPOSES[given.command] ?? "other");
   const { source } = project;

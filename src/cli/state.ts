@@ -16,7 +16,7 @@ import { selected } from "../project/selection.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { orRefuse, readText } from "./files.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
 /** Runs `hostform state list [ADDRESS-PREFIX|PATTERN]`. Takes no lock. */
@@ -30,7 +30,7 @@ export const runStateList: Action<Switches<"long">, [prefix?: string]> = async (
   const all = [...resources.values()];
   const chosen = isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix));
   const rows = stateRows(chosen);
-  if (rows.length === 0 && prefix !== "") refuse("plan.address", { prefix, fix: didYouMean(prefix, resources.keys()) });
+  if (rows.length === 0 && prefix !== "") raise("plan.address", { prefix, fix: didYouMean(prefix, resources.keys()) });
   if (terminal.json) printJson(terminal, rows);
   else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
   else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
@@ -61,7 +61,7 @@ export const runStateShow: Action<Switches<"reveal">, [address: string]> = async
     ? like(address, [...(await project.state.read()).resources.values()])
     : await project.state.select(address);
   if (resource === undefined || others.length > 0)
-    refuse("usage/several", { name: address, found: [resource, ...others].flatMap((one) => one?.address ?? []) });
+    raise("usage/several", { name: address, found: [resource, ...others].flatMap((one) => one?.address ?? []) });
   const secrets = secretNames(resource);
   const hidden = flags.reveal ? new Set<string>() : secrets;
   const { provider, dependencies, private: mark } = resource;
@@ -267,10 +267,10 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   }
   if (!terminal.json) say(terminal, escapeLine(held));
   if (!flags.yes) {
-    if (terminal.json) refuse("usage/asks", { command: "force-unlock", flag: "--yes" });
+    if (terminal.json) raise("usage/asks", { command: "force-unlock", flag: "--yes" });
     const answer = await terminal.ask('Release the lock? Only "yes" is accepted: ');
     if (answer?.trim() !== "yes")
-      refuse(answer === undefined ? "apply.declined/lock_unasked" : "apply.declined/lock", {});
+      raise(answer === undefined ? "apply.declined/lock_unasked" : "apply.declined/lock", {});
   }
   const { holder, alive: isAlive, fenced } = await project.state.store().forceUnlock(id);
   const released = { unlocked: true, holder: holder ?? null, alive: isAlive ?? null };

@@ -14,7 +14,7 @@ import {
   type SectionName,
   STATUS_SECTIONS,
 } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
@@ -37,7 +37,7 @@ const running =
       full,
       format = terminal.json ? "json" : "text",
     } = flags;
-    if (terminal.json && format !== "json") refuse("usage/combined", { options: `--json and --format ${format}` });
+    if (terminal.json && format !== "json") raise("usage/combined", { options: `--json and --format ${format}` });
     const [first, ...others] = names;
     if (format === "csv" && (first === undefined || others.length > 0)) refuse("usage/csv", { names: SECTIONS });
     const report = await projectStatus(project, { targets, provider, full });

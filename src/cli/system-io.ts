@@ -3,7 +3,7 @@ import path from "node:path";
 import type { ReadStream } from "node:tty";
 import { childEnvironment, errnoOf, HostformError, systemClock, utf8 } from "../core/model/index.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { guardMessages } from "./streams.ts";
 import type { Io } from "./terminal.ts";
 
@@ -164,7 +164,7 @@ async function runCommand(
     return await ended(child);
   } catch (error) {
     const reason = errnoOf(error) === "ENOENT" ? "there is no such command" : (errnoOf(error) ?? String(error));
-    return refuse("usage/program", { command, reason });
+    return raise("usage/program", { command, reason });
   } finally {
     for (const off of handlers) off();
   }
@@ -188,5 +188,5 @@ async function browse(url: string): Promise<void> {
   });
   if (code === 0) return;
   const why = typeof code === "string" ? code : ` ended with ${code}`;
-  refuse("usage/browser", { command, why });
+  raise("usage/browser", { command, why });
 }

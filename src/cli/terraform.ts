@@ -32,7 +32,7 @@ import {
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { ifPresent, orRefuse } from "./files.ts";
-import { NEW_HASH, problem, refuse } from "./messages.ts";
+import { NEW_HASH, problem, raise } from "./messages.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
@@ -71,7 +71,7 @@ export async function runTerraformInstall(
       targets.map(async (one) => [folderOf(one), await standingIn(folderOf(one), files)] as const),
     );
     for (const [folder, standing] of places)
-      if (standing === "other" && flags.force !== true) refuse("terraform.install/other", { version: VERSION, folder });
+      if (standing === "other" && flags.force !== true) raise("terraform.install/other", { version: VERSION, folder });
     for (const [folder, standing] of places) if (standing !== "same") await placePackage(mirror, folder, files);
     const standings = places.map(([, standing]) => standing);
     return (["other", "nothing"] as const).find((one) => standings.includes(one)) ?? "same";
@@ -108,8 +108,8 @@ function platformsOf(given: readonly string[] | undefined, own: string, isStanda
   const wrong = given === undefined ? undefined : wanted.find((one) => !possible.includes(one));
   if (wrong === undefined) return wanted;
   return isStandalone
-    ? refuse("usage/platform_of_executable", { platform: wrong })
-    : refuse("usage/platform", { platform: wrong, platforms: PLATFORMS });
+    ? raise("usage/platform_of_executable", { platform: wrong })
+    : raise("usage/platform", { platform: wrong, platforms: PLATFORMS });
 }
 
 /**
@@ -119,7 +119,7 @@ function platformsOf(given: readonly string[] | undefined, own: string, isStanda
 function pluginFolder(source: ProjectSource, platform: string): string {
   if (platform === "win32" && source.env.APPDATA) return path.join(source.env.APPDATA, "terraform.d", "plugins");
   if (source.env.HOME) return path.join(source.env.HOME, ".terraform.d", "plugins");
-  return refuse("usage/no_home", {});
+  return raise("usage/no_home", {});
 }
 
 /** Returns the package from the single executable. @throws Node's errors. */
@@ -142,7 +142,7 @@ async function builtPackage(root: string): Promise<readonly PackageFile[]> {
 async function built(file: string, root: string): Promise<Uint8Array> {
   const content = await ifPresent(read(file));
   if (content !== undefined) return content;
-  return refuse("terraform.install/unbuilt", { file, root });
+  return raise("terraform.install/unbuilt", { file, root });
 }
 
 /** Configuration block that requires the provider. */

@@ -10,7 +10,7 @@ import type { EventSubject } from "../project/watch/schedule.ts";
 import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
 import type { ListenAddress } from "./listen-address.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type MonitorFlags, monitorsOf } from "./monitors.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
 import { type Action, say } from "./terminal.ts";
@@ -42,7 +42,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
   const { interval: intervalMs = INTERVAL_MS, unreachableAfter: unreachableMs = UNREACHABLE_MS, maxRuns } = flags;
   const { autoApprove = false } = flags;
   if (flags.failOn !== undefined && maxRuns === undefined)
-    refuse("usage/needs", { option: "--fail-on", other: "--max-runs 1" });
+    raise("usage/needs", { option: "--fail-on", other: "--max-runs 1" });
   const stop = new AbortController();
   const end = terminal.onInterrupt(() => stop.abort());
   if (!terminal.repaints) terminal.activity.mute();
@@ -89,7 +89,7 @@ export async function listen(
 ): Promise<Receiver | undefined> {
   if (at === undefined) {
     if (!namesSecrets(flags)) return undefined;
-    return refuse("usage/needs", { option: SECRET_OPTIONS, other: "--listen [HOST:]PORT" });
+    return raise("usage/needs", { option: SECRET_OPTIONS, other: "--listen [HOST:]PORT" });
   }
   const secrets = await openSecrets(project, flags);
   const handler = nodeHandler({

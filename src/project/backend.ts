@@ -254,7 +254,7 @@ function checkedUrl(text: string, where: string, insecureHttp: boolean): URL {
     });
   }
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url))
-    return refuse("state.backend/http", { host: url.hostname });
+    return raise("state.backend/http", { host: url.hostname });
   return url;
 }
 

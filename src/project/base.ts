@@ -16,7 +16,7 @@ import {
 } from "../core/model/index.ts";
 import type { DeclarationFiles } from "../fronts/yaml/index.ts";
 import { isInRepository } from "./git-tracked.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { Project } from "./project.ts";
 import type { PlanRequest } from "./saved-plan.ts";
 import type { Host, ProjectSource } from "./source.ts";
@@ -34,8 +34,8 @@ export interface Base {
 /** Rejects a base together with targets or a destroy. @throws HostformError `usage` */
 export function checkBase(base: string | undefined, { targets, mode }: PlanRequest): void {
   if (base === undefined) return;
-  if (targets.length > 0) refuse("usage/base_alone", { other: "targets" });
-  if (mode === "destroy") refuse("usage/base_alone", { other: "the removal of everything" });
+  if (targets.length > 0) raise("usage/base_alone", { other: "targets" });
+  if (mode === "destroy") raise("usage/base_alone", { other: "the removal of everything" });
 }
 
 const GIT_MS = 30_000;
@@ -50,7 +50,7 @@ const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-
 
 /** Reads the repository of a project. */
 function repositoryOf(host: Host, source: ProjectSource, ref: string) {
-  const refuseBase = (why: string, fix: string): never => refuse("usage/base", { ref, why, fix });
+  const refuseBase = (why: string, fix: string): never => raise("usage/base", { ref, why, fix });
 
   /** Runs git. @returns its output, undefined if it fails. @throws HostformError `usage` if git cannot start. */
   async function ask(...args: readonly string[]): Promise<string | undefined> {
@@ -144,8 +144,8 @@ export async function headOf(host: Host, source: ProjectSource): Promise<{ commi
 
 /** Reads the declaration at a commit. @throws HostformError `usage`; `trust.untrusted` for an untrusted project. */
 export async function readBase({ source, host, declaration }: Project, ref: string): Promise<Base> {
-  if (source.untrusted === true) refuse("trust.untrusted/base", {});
-  if (source.stack !== undefined) refuse("usage/base_of_stack", {});
+  if (source.untrusted === true) raise("trust.untrusted/base", {});
+  if (source.stack !== undefined) raise("usage/base_of_stack", {});
   const repository = repositoryOf(host, source, ref);
   const commit = await repository.commit();
   const { desired, diagnostics } = await declaration.readAt(await repository.filesAt(commit));

@@ -30,7 +30,7 @@ import {
 } from "../fronts/yaml/index.ts";
 import type { MoneyScale } from "../report/index.ts";
 import { checkEnvironment } from "./environments.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { listOwn, readOwn } from "./own-files.ts";
 import type { Redaction } from "./redaction.ts";
 import { learnDeclared, misplacedOutputs } from "./secrets.ts";
@@ -117,7 +117,7 @@ export class ProjectDeclaration {
     const { backend, diagnostics } = await this.read();
     if (backend === "unclear" && !stateNamed) throw new HostformError(diagnostics);
     if (typeof backend !== "object") return undefined;
-    if (stateNamed) refuse("usage/two_states", { range: backend.range });
+    if (stateNamed) raise("usage/two_states", { range: backend.range });
     return backend;
   }
 

@@ -1,7 +1,7 @@
 /** Environments of a project in YAML: `environments/NAME.yaml`. */
 import path from "node:path";
 import { attempt, type Diagnostic, didYouMean, escapeLine, fail, ifErrno, shorten } from "../core/model/index.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { listOwn, type OwnPath, readOwn } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -100,7 +100,7 @@ export async function checkEnvironment(source: ProjectSource): Promise<readonly 
   const own = ownFolder(source);
   const folder = folderOf(source);
   const names = folder === undefined || source.environment !== undefined ? [] : await namesIn(folder);
-  if (names.length > 0) refuse("usage/environments", { names });
+  if (names.length > 0) raise("usage/environments", { names });
   if (source.untrusted !== true || folder?.path === own.path || (await namesIn(own)).length === 0) return [];
   return [problem("trust.untrusted/environments", { folder: own.shown, isSet: folder !== undefined })];
 }

@@ -30,7 +30,7 @@ import {
   type ValueObject,
 } from "../core/model/index.ts";
 import { identitiesOf, marking, requireAccounts } from "./identity.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { Project } from "./project.ts";
 import { withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
@@ -133,7 +133,7 @@ function declaredAt(desired: Desired, text: string): { resource: DesiredResource
 function checkFree(state: State, { address }: DesiredResource, { noun }: Kind, id: string): void {
   const prior = state.resources.get(address);
   if (prior === undefined || prior.private.pending !== undefined) return;
-  refuse("usage/recorded", { address, noun, recorded: String(prior.attributes.id), id });
+  raise("usage/recorded", { address, noun, recorded: String(prior.attributes.id), id });
 }
 
 /** Rejects an object that another address already has. Two declarations would change it alternately. */

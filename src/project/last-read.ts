@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Refresh } from "../core/engine/index.ts";
 import type { AccountStore } from "../core/local/index.ts";
 import type { Clock, RefreshMode } from "../core/model/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { ProjectSource } from "./source.ts";
 
 export interface RefreshOptions {
@@ -16,7 +16,7 @@ export interface RefreshOptions {
 
 /** Rejects a budget together with a partial refresh. @throws HostformError `usage` */
 export function checkRefresh({ refresh = "all", refreshBudget }: RefreshOptions): void {
-  if (refreshBudget !== undefined && refresh !== "all") refuse("usage/refresh_budget", {});
+  if (refreshBudget !== undefined && refresh !== "all") raise("usage/refresh_budget", {});
 }
 
 /** How long the time of a list is stored, in milliseconds. */

@@ -3,8 +3,16 @@
  * renders it as a command.
  */
 
-import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
-import { HostformError, type Remedy, some } from "../core/model/index.ts";
+import {
+  type Catalogue,
+  error,
+  problemsOf,
+  type Raise,
+  raiseOf,
+  type Words,
+  warning,
+} from "../core/messages/message.ts";
+import { type Remedy, some } from "../core/model/index.ts";
 
 const NEW_PLAN = { do: "advise", on: "new_plan" } as const;
 const TRUST = { do: "advise", on: "trust_author" } as const;

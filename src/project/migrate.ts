@@ -1,7 +1,7 @@
 import path from "node:path";
 import { realPath, rename } from "../core/files/index.ts";
 import { filesOfState } from "../core/record/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { Project } from "./project.ts";
 
 /** Result of a migration. */
@@ -30,7 +30,7 @@ export async function migrateState(
   back: boolean,
 ): Promise<Migrated | undefined> {
   const { type = "local" } = (await declaration.backend()) ?? {};
-  if (type === "local") refuse("state.backend/none", {});
+  if (type === "local") raise("state.backend/none", {});
   const [from, to] = back ? [state, state.inFile()] : [state.inFile(), state];
   const command = "state migrate";
   return from.write(command, async (open, signal) => {

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { type Bounds, bounded, isInside, list, PathRefused, type Reading, read } from "../core/files/index.ts";
 import { attempt } from "../core/model/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 
 /** A path for messages, and its bounds. */
 export interface OwnPath extends Bounds {
@@ -25,8 +25,8 @@ export const onOwn = <T>({ shown, ...bounds }: OwnPath, step: (bounds: Bounds) =
 function refused(file: string, { links = true }: Bounds) {
   return (error: unknown): never => {
     if (!(error instanceof PathRefused)) throw error;
-    if (error.code === "EOUTSIDE") return refuse("trust.file/outside", { file, isNamable: links });
-    return refuse(error.code === "ELINK" ? "trust.file/link" : "trust.file/irregular", { file });
+    if (error.code === "EOUTSIDE") return raise("trust.file/outside", { file, isNamable: links });
+    return raise(error.code === "ELINK" ? "trust.file/link" : "trust.file/irregular", { file });
   };
 }
 
@@ -40,7 +40,7 @@ export function refuseDetour(cwd: string, named: string): void {
     () => bounded(named, { roots: [cwd] }),
     (error) => {
       if (!(error instanceof PathRefused)) throw error;
-      refuse("trust.file/detour", { file: path.relative(cwd, named) });
+      raise("trust.file/detour", { file: path.relative(cwd, named) });
     },
   );
 }

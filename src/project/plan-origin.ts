@@ -17,7 +17,7 @@ import {
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import { firstOf, formatNumber, type MoneyScale } from "../report/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -62,7 +62,7 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
   };
 }
 
-const stale = (summary: string, detail: string) => refuse("plan.saved/stale", { summary, detail });
+const stale = (summary: string, detail: string) => raise("plan.saved/stale", { summary, detail });
 
 /** Maximum number of named runs, and of effects of one run. */
 const [MOST_RUNS, MOST_EFFECTS] = [5, 5];

@@ -284,7 +284,7 @@ async function makePlan(
   const known = new Set([...all, ...recorded.resources.keys()]);
   for (const [purpose, addresses] of Object.entries({ ordered: [...reorder, ...orderAnyway], replaced: replace })) {
     const name = addresses.find((address) => !known.has(address));
-    if (name !== undefined) refuse("plan.address/unknown", { name, purpose, meant: didYouMean(name, known) });
+    if (name !== undefined) raise("plan.address/unknown", { name, purpose, meant: didYouMean(name, known) });
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
   // A saved plan may contain old addresses that were moved already.

@@ -28,7 +28,7 @@ import {
 import type { OpenState } from "../core/record/index.ts";
 import { orderKey, remember } from "./history.ts";
 import { requireAccounts } from "./identity.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
@@ -206,7 +206,7 @@ function pendingIn(state: State, address: string | undefined): PendingCreate[] {
     fail("usage", `${address} is not pending: there is nothing to settle`, { address });
   }
   const known = all.map((one) => one.address);
-  return refuse("plan.address/not_pending", { name: address, meant: didYouMean(address, known) });
+  return raise("plan.address/not_pending", { name: address, meant: didYouMean(address, known) });
 }
 
 const look = async (state: State, providers: Providers, prior: PendingCreate): Promise<Evidence> =>
@@ -259,7 +259,7 @@ async function settleAdopted(
     ...othersIn(store.state, prior, kind),
     isForced: force,
   });
-  if (adopted === undefined) return refuse("api.not_found/candidate", { noun: kind.noun, id, address });
+  if (adopted === undefined) return raise("api.not_found/candidate", { noun: kind.noun, id, address });
   await store.put(adopted);
   return {
     settled: "adopted",
@@ -280,7 +280,7 @@ async function waitFor(
   signal: AbortSignal,
 ): Promise<Resolved> {
   const kind = kindOf(prior);
-  if (kind.list === undefined) refuse("usage/no_list", { noun: kind.noun, address: prior.address });
+  if (kind.list === undefined) raise("usage/no_list", { noun: kind.noun, address: prior.address });
   const deadline = clock.monotonic() + timeoutMs;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const { account } = await providers.use(prior.provider);

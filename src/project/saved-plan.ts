@@ -32,7 +32,7 @@ import {
 import type { Encryption, Seal } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags, guardForm } from "./guards.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { leavingJson, type Redaction } from "./redaction.ts";
@@ -83,7 +83,7 @@ export async function placeForPlan(
   file: string,
   holds: "plan" | "report" = "plan",
 ): Promise<string> {
-  const forbid = (detail: string) => refuse("usage/place", { file, detail, holds });
+  const forbid = (detail: string) => raise("usage/place", { file, detail, holds });
   return orUnwritable(file, async () => {
     const named = path.resolve(source.cwd, file);
     const target = writtenPlace(source, file);
@@ -161,10 +161,10 @@ export async function writeSavedPlan(
  * @throws HostformError `plan.saved` for a foreign or damaged file, or a newer version; `state.key`.
  */
 export async function readSavedPlan({ source, state }: Project, file: string): Promise<SavedPlan> {
-  const unreadable = ifErrno((reason) => refuse("plan.saved/unreadable", { file, reason }));
+  const unreadable = ifErrno((reason) => raise("plan.saved/unreadable", { file, reason }));
   const reading = { limit: MOST_BYTES + 1, streams: true };
   const bytes = await read(path.resolve(source.cwd, file), reading).catch(unreadable);
-  if (bytes.length > MOST_BYTES) refuse("plan.saved/foreign", { file, detail: "It is too large for one." });
+  if (bytes.length > MOST_BYTES) raise("plan.saved/foreign", { file, detail: "It is too large for one." });
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
   return provedPlan(text, file, state.encryption());
 }
@@ -178,7 +178,7 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
   const { key } = encryption;
   if (proof === undefined) {
     if (key === undefined) return saved;
-    return refuse("plan.saved/file", {
+    return raise("plan.saved/file", {
       file,
       what: "is not signed with the key of the state",
       detail: `${key.variable} is set: anyone could have written a plan without a signature.`,
@@ -186,7 +186,7 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
   }
   const seal = await encryption.from(proof.key);
   const detail = "Its content does not match the signature with the key of the state.";
-  const edited = () => refuse("plan.saved/file", { file, what: "was edited", detail });
+  const edited = () => raise("plan.saved/file", { file, what: "was edited", detail });
   attempt(() => seal.open(proof.text, boundTo(proof.checksum)), ifExplained(edited));
   return saved;
 }
@@ -218,23 +218,23 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
   const json = parsedJson(text, parseExact);
   if (json === undefined && beginsAsPlan(text)) {
     const detail = "Its end is missing, or it is not JSON.";
-    return refuse("plan.saved/file", { file, what: "is damaged: it was cut off, or edited", detail });
+    return raise("plan.saved/file", { file, what: "is damaged: it was cut off, or edited", detail });
   }
   if (!isObject(json) || json.form !== FORM) {
     const detail = "The JSON and the other formats of a plan are for reading; only a saved plan can be applied.";
-    return refuse("plan.saved/foreign", { file, detail });
+    return raise("plan.saved/foreign", { file, detail });
   }
   const { form: _, version, checksum: stated, ...rest } = json;
   if (version !== VERSION && version !== PROVED_VERSION) {
     const what = `is of version ${jsonText(version)}, which this hostform does not know`;
-    return refuse("plan.saved/file", { file, what, detail: `It knows ${VERSION} and ${PROVED_VERSION}.` });
+    return raise("plan.saved/file", { file, what, detail: `It knows ${VERSION} and ${PROVED_VERSION}.` });
   }
   const { key, proof, ...others } = rest;
   const body = version === PROVED_VERSION ? others : rest;
   const isProved = version === PROVED_VERSION && isObject(key) && typeof proof === "string";
   if (!isWhole(body, stated) || isProved !== (version === PROVED_VERSION)) {
     const detail = "Its content does not match its checksum. To change a plan, make a new one.";
-    return refuse("plan.saved/file", { file, what: "is damaged, or was edited", detail });
+    return raise("plan.saved/file", { file, what: "is damaged, or was edited", detail });
   }
   // A text that exceeds the stack is not from hostform.
   const isAmbiguous = attempt(

@@ -22,7 +22,7 @@ import {
 } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { onOwn, refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
@@ -46,8 +46,8 @@ export async function refuseUntrusted(
   stacks?: StackSource,
 ): Promise<void> {
   if (source.untrusted !== true) return;
-  if (!isReading) refuse("usage/untrusted", { work });
-  if (stacks?.app !== undefined) refuse("usage/untrusted_app", {});
+  if (!isReading) raise("usage/untrusted", { work });
+  if (stacks?.app !== undefined) raise("usage/untrusted_app", {});
   for (const named of [source.dir, stacks?.path]) if (named !== undefined) refuseDetour(source.cwd, named);
 }
 
@@ -105,7 +105,7 @@ const endsIn = (roots: readonly string[], place: string): boolean =>
 export function refuseOwnPolicy(source: ProjectSource, file: string): void {
   const roots = rootsOf(source);
   if (source.untrusted !== true || !(liesIn(roots, file) || endsIn(roots, file))) return;
-  refuse("trust.file/policy", { file: path.relative(source.cwd, file) });
+  raise("trust.file/policy", { file: path.relative(source.cwd, file) });
 }
 
 function rootsOf(source: ProjectSource): string[] {
@@ -123,7 +123,7 @@ export function requireOwnState(source: ProjectSource, file: string): void {
 /** Rejects a state whose files are outside of these folders or not regular files. @param file Absolute path. */
 function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): void {
   const near = (one: string) => path.relative(source.cwd, one);
-  if (!liesIn(roots, path.dirname(file))) refuse("trust.file/state", { file: near(file) });
+  if (!liesIn(roots, path.dirname(file))) raise("trust.file/state", { file: near(file) });
   for (const one of Object.values(filesOfState(file)))
     onOwn({ shown: near(one), roots, links: false }, (bounds) => requireReplaceable(one, bounds));
 }

@@ -144,6 +144,8 @@ interface Classification {
   /** Default: `answered`. For a create, only if the response {@link precludes} that the API carried it out; otherwise `maybe`. */
   readonly reached?: Reached;
   readonly transient?: boolean;
+  /** The summary contains the request. */
+  readonly hasRequest?: boolean;
 }
 
 /** Returns a classification whose summary names the endpoint. */
@@ -214,10 +216,14 @@ function ofPage(classified: Classification, endpoint: EndpointName, { status }: 
   const keepsCode = transient || status === 429;
   return {
     ...classified,
+    hasRequest: false,
     said: keepsCode ? { ...page, code: classified.said.code } : page,
     ...(endpoints[endpoint].repeat !== "safe" && reached === undefined && { reached: "maybe" }),
   };
 }
+
+/** A failure whose summary contains the request. */
+const named = (said: Diagnostic): Classification => ({ said, hasRequest: true });
 
 /** A transient failure after which the result of the request is unknown. */
 const again = (said: Diagnostic): Classification => ({ said, reached: "maybe", transient: true });

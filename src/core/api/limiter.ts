@@ -1,7 +1,7 @@
 /** The rate limit (§8): each request waits for a place, and each response updates the budget. */
 import type { Ledger, Reservation, WaitReason } from "../local/ledger.ts";
 import { RollingWindow, WINDOW_MS } from "../local/rolling-window.ts";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import { ApiError, budgetShare, type Clock, type EnvVars, HostformError, type RequestBudget } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler, isTooLate } from "./exchange.ts";
@@ -22,7 +22,7 @@ export const LONGEST_WAIT_MS = 120_000;
 export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number {
   if (!text) return 1;
   const share = budgetShare(text);
-  if (share === undefined) throw new HostformError([problem("config.invalid_value/share")]);
+  if (share === undefined) raise("config.invalid_value/share");
   return share;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ChangeStep, Kind } from "../kinds/kind.ts";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import {
   type Change,
   type ChangeReason,
@@ -211,7 +211,7 @@ async function refuseOther(
   if (other === undefined) return;
   const { address, attribute: name } = of;
   const about = { address, name, place: outputPlace(output), recorded, other, attribute: ["secret_output"] };
-  throw new HostformError([problem("secret.output/other", about)]);
+  raise("secret.output/other", about);
 }
 
 /** Returns true if a response to the change may contain a new secret. */

@@ -2,7 +2,7 @@
 import { hash, randomUUID } from "node:crypto";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { exists, look } from "../files/file-system.ts";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import {
   attempt,
   type Clock,
@@ -168,7 +168,7 @@ export class SqliteStore implements AccountStore {
     });
     if (isMine === false) {
       this.#queue.lost(turn);
-      throw new HostformError([problem("store.turn_lost", {})]);
+      raise("store.turn_lost", {});
     }
     this.#left.set(turn, left.add(intent.id));
   }
@@ -382,10 +382,7 @@ export class SqliteStore implements AccountStore {
   }
 
   #fail(error: unknown): never {
-    const file = attempt(
-      () => this.#place(),
-      () => "the state folder",
-    );
+    const { file = "the state folder" } = this;
     const trouble = databaseTrouble(error);
     const why =
       trouble === "busy"

@@ -17,7 +17,7 @@ import { creates } from "./creates.ts";
 import { declaration } from "./declaration.ts";
 import { limits } from "./limits.ts";
 import { locks } from "./locks.ts";
-import { type Given, problemsOf, type Rest } from "./message.ts";
+import { type Given, problemsOf, type Raise, raiseOf } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
 import { requests } from "./requests.ts";

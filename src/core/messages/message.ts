@@ -1,4 +1,12 @@
-import { type Code, type Diagnostic, type DiagnosticParts, errorOf, type Remedy, warningOf } from "../model/index.ts";
+import {
+  type Code,
+  type Diagnostic,
+  type DiagnosticParts,
+  errorOf,
+  HostformError,
+  type Remedy,
+  warningOf,
+} from "../model/index.ts";
 
 type Severity = Diagnostic["severity"];
 

@@ -20,7 +20,7 @@ import {
 } from "../../core/model/index.ts";
 import { secondsFor } from "../../report/index.ts";
 import { identityOf, marking, requireAccount } from "../identity.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
 import type { ProjectSource } from "../source.ts";
@@ -53,7 +53,7 @@ export async function adoptAccount(
 ): Promise<Adopted> {
   const { source, host, redaction, log, declaration, state: recorded } = parts;
   if (source.stack !== undefined || (source.files.length > 0 && options.declared !== true))
-    refuse("usage/adopt_files", {});
+    raise("usage/adopt_files", {});
   const alias = options.provider ?? "default";
   const given = {
     names: givenNames(await pairsOf(source.cwd, options.names), kinds.values(), options.names ?? ""),
@@ -61,7 +61,7 @@ export async function adoptAccount(
   };
   const { format = "yaml" } = options;
   const standing = await standingAt(parts);
-  if (format !== "yaml" && standing.desired !== undefined) refuse("usage/adopt_format", { format });
+  if (format !== "yaml" && standing.desired !== undefined) raise("usage/adopt_format", { format });
   const project = options.project ?? nameFrom(source.dir);
   if (!isProjectName(project)) {
     fail("usage", `${JSON.stringify(project)} cannot be the name of a project`, {
@@ -180,7 +180,7 @@ function refusePending({ resources }: State): void {
   const pending = [...resources.values()].filter(isPendingCreate).map(({ address }) => address);
   if (pending.length === 0) return;
   const names = pending.map(escapeLine).join(", ");
-  refuse("plan.pending/adoption", { names, address: pending[0] });
+  raise("plan.pending/adoption", { names, address: pending[0] });
 }
 
 const UNIT = "The unit of amounts. If the API counts in cents, set `money_scale: 2` in the provider's settings.";

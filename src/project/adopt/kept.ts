@@ -5,7 +5,7 @@ import type { ApiRecord } from "../../core/api/index.ts";
 import { type OpenFile, openPrivate, remove, requirePrivate } from "../../core/files/index.ts";
 import { attempt, ifErrno, ifExplained, parsedJson } from "../../core/model/index.ts";
 import type { Encryption, Seal } from "../../core/record/index.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 
 /** Maximum age of kept lists, in milliseconds. */
 const FRESH_MS = 3_600_000;
@@ -50,7 +50,7 @@ export type KeptLists = Awaited<ReturnType<typeof openKept>>;
  */
 export async function openKept(options: KeptOptions) {
   const { file } = options;
-  const refused = ifErrno((reason) => refuse("file.refused/kept", { file, reason }));
+  const refused = ifErrno((reason) => raise("file.refused/kept", { file, reason }));
   const { handle, since, lists, seal } = (await resumed(options)) ?? (await begun(options).catch(refused));
   let writing: Promise<void> = Promise.resolve();
   let lines = lists.size;

@@ -5,7 +5,7 @@ import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { type Account, endOf, mayPass } from "../../core/lifecycle/index.ts";
 import { ApiError, fail, foldedDomain, some } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import type { KeptLists } from "./kept.ts";
 import { preferredName, slug } from "./names.ts";
 import type { AdoptOptions } from "./types.ts";
@@ -76,7 +76,7 @@ export function selectionOf(
   { select = [], client, clients: file }: Pick<AdoptOptions, "select" | "client" | "clients">,
   clients: ReadonlyMap<string, string>,
 ) {
-  if (client !== undefined && file === undefined) refuse("usage/no_clients", {});
+  if (client !== undefined && file === undefined) raise("usage/no_clients", {});
   const globs = select.map(globOf);
   const owner = client === undefined ? undefined : slug(client);
   const ownerOf = (service: unknown) => slug(clients.get(String(service)) ?? "");
@@ -103,7 +103,7 @@ export function selectionOf(
     /** Rejects patterns that matched no domain. @throws HostformError `usage`. */
     refuseUnmatched() {
       const [pattern] = unmatched;
-      if (pattern !== undefined) refuse("usage/unmatched", { pattern: JSON.stringify(pattern) });
+      if (pattern !== undefined) raise("usage/unmatched", { pattern: JSON.stringify(pattern) });
     },
   };
 }

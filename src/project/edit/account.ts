@@ -18,7 +18,7 @@ import {
 import { nestedKind, readGrants } from "../adopt/read.ts";
 import { requireAccounts } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
 import { DeclarationEdit, type Edited } from "./declaration-edit.ts";
@@ -59,7 +59,7 @@ export async function setSuspended(project: Project, options: Suspending): Promi
   const edit = await DeclarationEdit.open(project, true);
   const named = words.length === 0 ? edit.desired.resources : words.map((word) => edit.resource(word));
   const other = named.find(({ type }) => type !== service.type);
-  if (words.length > 0 && other !== undefined) refuse("usage/not_service", { address: other.address });
+  if (words.length > 0 && other !== undefined) raise("usage/not_service", { address: other.address });
   const all = named.filter(({ type }) => type === service.type);
   const open = all.filter(({ config }) => (config.suspended === true) !== suspended);
   const reasons = new Map(open.map(({ address }) => [address, "as requested"]));
@@ -134,7 +134,7 @@ function eachAccount(
  */
 export async function revokePerson(project: Project, email: string): Promise<Edited> {
   const edit = await DeclarationEdit.open(project, true);
-  if (!/^[^\s@]+@[^\s@]+$/.test(email)) refuse("usage/email", { email });
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) raise("usage/email", { email });
   const isTheirs = (value: unknown) => typeof value === "string" && sameEmail(value, email);
   const services = edit.desired.resources.filter(({ type }) => type === service.type);
   const isGrant = ({ address }: { readonly address: string }) => address.startsWith(`${nestedKind.type}.`);

@@ -4,7 +4,7 @@ import { kinds } from "../../core/kinds/index.ts";
 import { type DesiredResource, foldedDomain, formatAddress, type Json, parseAddress } from "../../core/model/index.ts";
 import { literal } from "../../fronts/yaml/index.ts";
 import { freeName, slug } from "../adopt/names.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import { withPlan } from "../plan.ts";
 import type { Project } from "../project.ts";
 import { selected } from "../selection.ts";
@@ -47,11 +47,11 @@ export async function renameResource(project: Project, text: string, to: string)
   const { name, key } = parseAddress(address) ?? {};
   const target = parseAddress(to) ?? { type, name: to };
   if (key !== undefined || target.key !== undefined || target.type !== type || target.name === name)
-    refuse("usage/rename", { to });
+    raise("usage/rename", { to });
   const renamedTo = formatAddress(target);
-  if (parseAddress(renamedTo)?.name !== target.name) refuse("usage/rename", { to });
+  if (parseAddress(renamedTo)?.name !== target.name) raise("usage/rename", { to });
   const taken = edit.desired.resources.find((one) => one.address === renamedTo);
-  if (taken) refuse("config.by_hand/declared", { text: renamedTo, address: renamedTo, range: taken.locate([]) });
+  if (taken) raise("config.by_hand/declared", { text: renamedTo, address: renamedTo, range: taken.locate([]) });
   const { edit: file, path } = edit.block(resource, "Rename the block there.");
   const types = namedBy(address).map((one) => parseAddress(one)?.type);
   const pattern = new RegExp(`\\b(${types.join("|")})\\.${name}(?![\\w-])`, "g");
@@ -76,7 +76,7 @@ export async function renameResource(project: Project, text: string, to: string)
   await edit.result(own, rename);
   const now = edit.after?.resources.find((one) => one.address === renamedTo)?.config.domain;
   if (now !== domain)
-    refuse("config.by_hand/name", {
+    raise("config.by_hand/name", {
       address,
       domain: String(domain),
       renamed: String(now),
@@ -111,7 +111,7 @@ export async function addService(
   const edit = await DeclarationEdit.open(project);
   const services = edit.desired.resources.filter(({ type }) => type === "hosting_service");
   const same = services.find((one) => foldedDomain(one.config.domain) === foldedDomain(domain));
-  if (same) refuse("config.by_hand/declared", { text: domain, address: same.address, range: same.locate([]) });
+  if (same) raise("config.by_hand/declared", { text: domain, address: same.address, range: same.locate([]) });
   const name = freeName(slug(domain), new Set(services.map(({ address }) => String(parseAddress(address)?.name))));
   const hasParameter = edit.files.some((file) => file.edit.find("templates", template, "parameters", "domain"));
   const named = client !== undefined && { client };
@@ -139,7 +139,7 @@ export async function addService(
   // A template may add a prefix: www.${domain}.
   const prefix = declared.endsWith(`.${domain}`) ? declared.slice(0, -domain.length) : undefined;
   if (!isSame && (prefix === undefined || domain.startsWith(prefix)))
-    refuse("config.by_hand/domain", { domain, declared, fix: prefix === undefined ? "" : domain.slice(prefix.length) });
+    raise("config.by_hand/domain", { domain, declared, fix: prefix === undefined ? "" : domain.slice(prefix.length) });
   const known = client === undefined || last !== undefined ? [] : [`${client} is a new client.`];
   const notes = [`${address} is new${isSame ? "" : `, with the domain ${declared}`}. An apply orders it.`, ...known];
   return { changes, notes };

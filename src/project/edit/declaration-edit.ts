@@ -21,7 +21,7 @@ import { declarationText, FileEdit, type KeyPath } from "../../fronts/yaml/index
 import type { FileChange } from "../adopt/write.ts";
 import { valueIn } from "../base.ts";
 import { environmentNames } from "../environments.ts";
-import { problem, refuse } from "../messages.ts";
+import { problem, raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 
 /** Result of an edit. No file is written yet. */
@@ -63,7 +63,7 @@ export class DeclarationEdit {
    */
   static async open(project: Project, ofAccount = false): Promise<DeclarationEdit> {
     const names = ofAccount ? await environmentNames(project.source) : [];
-    if (names.length > 1) refuse("config.by_hand/environments", { names });
+    if (names.length > 1) raise("config.by_hand/environments", { names });
     const { desired } = await project.declaration.load();
     const opened = desired.files.map(async (file, index) => {
       const before = declarationText(file, await read(path.resolve(project.source.cwd, file)));
@@ -84,11 +84,11 @@ export class DeclarationEdit {
     if (found !== undefined && other === undefined) return found;
     if (found !== undefined) {
       const addresses = resources.filter(isNamed).map((one) => one.address);
-      refuse("plan.address/several", { text, addresses });
+      raise("plan.address/several", { text, addresses });
     }
     const known = resources.flatMap((one) => [one.address, String(one.config.domain)]);
     const longer = known.find((name) => name.endsWith(`.${text}`) || text.endsWith(`.${name}`));
-    return refuse("plan.address", { text, near: longer ? ` Did you mean "${longer}"?` : didYouMean(text, known) });
+    return raise("plan.address", { text, near: longer ? ` Did you mean "${longer}"?` : didYouMean(text, known) });
   }
 
   /** Returns the location of a resource or its attribute. It may be in a template or an anchor. */
@@ -108,7 +108,7 @@ export class DeclarationEdit {
    * @throws HostformError `config.by_hand` if the block belongs to a template or an anchor.
    */
   block(resource: DesiredResource, fix: string): Place {
-    const place = this.placeOf(resource) ?? refuse("plan.address", { text: resource.address, near: "" });
+    const place = this.placeOf(resource) ?? raise("plan.address", { text: resource.address, near: "" });
     const { section } = kinds.get(kinds.get(resource.type)?.nested?.in ?? resource.type) ?? {};
     const [top, block] = place.path;
     if (top.key === section && block?.key === parseAddress(resource.address)?.name) return place;
@@ -135,14 +135,14 @@ export class DeclarationEdit {
     for (const { user, range, references } of users)
       for (const { reference } of references)
         if (reference.to === "resource" && isNamed(reference.address))
-          refuse("config.by_hand/used", { user, used: reference.address, range });
+          raise("config.by_hand/used", { user, used: reference.address, range });
     return resources.map((one) => {
       const place = this.block(one, fix);
       const found = place.edit.userOf(place.path);
       if (found !== undefined) {
         const { key: user } = found.path[1] ?? found.path[0];
         const range = place.edit.rangeOf(found.path);
-        refuse("config.by_hand/used", { user, used: `the anchor &${found.anchor} of ${one.address}`, range });
+        raise("config.by_hand/used", { user, used: `the anchor &${found.anchor} of ${one.address}`, range });
       }
       return { one, ...place };
     });
@@ -214,7 +214,7 @@ export async function checkEffects(
         { ...first, ...(present && { range: present }) },
       ]);
     }
-  if (desired === undefined) return refuse("config.by_hand/invalid", {});
+  if (desired === undefined) return raise("config.by_hand/invalid", {});
   const valuesOf = (of: Desired | undefined) =>
     new Map(of?.resources.map((one) => [one.address, valueIn(of, one) as JsonObject]));
   const earlier = [...valuesOf(before)].map(([address, value]): [string, JsonObject] => [
@@ -230,6 +230,6 @@ export async function checkEffects(
     return effect !== "any" && !equal(effect === "gone" ? null : (expected ?? null), now.get(address) ?? null);
   });
   const first = desired.resources.find(({ address }) => others.includes(address));
-  if (others.length > 0) refuse("config.by_hand/effect", { others, range: first?.locate([]) });
+  if (others.length > 0) raise("config.by_hand/effect", { others, range: first?.locate([]) });
   return desired;
 }

@@ -8,7 +8,7 @@ import { endOfErrors } from "../../core/files/index.ts";
 import { type Channel, childEnvironment, type Desired, formatOf, isError, isLoopback } from "../../core/model/index.ts";
 import { diagnosticsOf } from "../failure.ts";
 import { interruptible } from "../interrupt.ts";
-import { problem, refuse } from "../messages.ts";
+import { problem, raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { withServers } from "../providers.ts";
 import { learnVariable, leaving, leavingJson } from "../redaction.ts";
@@ -136,7 +136,7 @@ export const failureNews =
  */
 export async function testChannels(project: Project): Promise<readonly Delivery[]> {
   const { desired } = await project.declaration.load();
-  if (channelsOf(project, desired).length === 0) refuse("notify.failed/none", {});
+  if (channelsOf(project, desired).length === 0) raise("notify.failed/none", {});
   const text = "this channel receives notifications";
   const message = messageOf(project, desired, (at) => [{ event: "test", text, at }]);
   return interruptible(project.host, (signal) => send(project, desired, message, signal));
@@ -181,7 +181,6 @@ async function send(
   const secrets = [
     ...[...desired.providers.values()].map(({ tokenEnv }) => tokenEnv),
     ...channels.flatMap(({ url_env, secret_env }) => [url_env, secret_env]),
-    "HOSTFORM_NOTIFY_SECRET",
   ];
   const names = channels.map(
     ({ command, url_env = "", url = env[url_env] ?? "" }) => command?.[0] ?? URL.parse(url)?.host ?? (url_env || url),

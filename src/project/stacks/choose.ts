@@ -2,7 +2,7 @@
 import path from "node:path";
 import { realPath } from "../../core/files/index.ts";
 import { fail, HostformError, ifErrno, isError } from "../../core/model/index.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import { readOwn } from "../own-files.ts";
 import type { ProjectSource } from "../source.ts";
 import { namedFiles, variableGate } from "../trust.ts";
@@ -93,7 +93,7 @@ function refuseUndeclared(stacks: readonly LoadedStack[], options: readonly Vari
   if (stacks.length < 2) return;
   for (const option of options) {
     if ("file" in option || stacks.some(({ outline }) => outline.variables.has(option.name))) continue;
-    refuse("stack.variables/stray", { name: option.name });
+    raise("stack.variables/stray", { name: option.name });
   }
 }
 
@@ -157,7 +157,7 @@ export function refuseTerraformArguments(env: Readonly<Record<string, string | u
   for (const name of READ[purpose]) {
     const option = DECIDING.exec(env[name] ?? "")?.[1];
     if (option === undefined) continue;
-    refuse("stack.variables/arguments", { name, option });
+    raise("stack.variables/arguments", { name, option });
   }
 }
 

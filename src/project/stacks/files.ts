@@ -16,7 +16,7 @@ import {
   utf8,
 } from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import { type OwnPath, onOwn, readOwn } from "../own-files.ts";
 import type { Annotation, LoadedStack, Outline, Stack } from "./stack.ts";
 
@@ -69,7 +69,7 @@ async function manifestAt(file: string, near: (file: string) => string, links: b
 export async function load(stack: Stack, near: (file: string) => string): Promise<LoadedStack> {
   const { folder, file, root = folder, links = true } = stack;
   const found = await stackFiles(folder, { shown: near(folder), roots: [root] });
-  if (found.length === 0) refuse("stack.files/none", { file: near(folder) });
+  if (found.length === 0) raise("stack.files/none", { file: near(folder) });
   if (file !== undefined && !found.includes(file)) {
     fail("stack.files", `${near(file)} does not exist`, { remedies: ["Synthesize again."] });
   }

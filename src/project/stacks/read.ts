@@ -16,7 +16,7 @@ import {
 import type { Schema } from "../../core/model/schema.ts";
 import { backendSettings, type Declaration, isBackendType } from "../../fronts/source/index.ts";
 import { parseStack, type RemoteState, remoteStatesOf } from "../../fronts/stacks/index.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import type { Redaction } from "../redaction.ts";
 import type { ProjectSource } from "../source.ts";
 import { requireOwnBackend } from "../trust.ts";
@@ -172,7 +172,7 @@ async function outputsOf(
       remedies: ["Apply the stack that creates this state, or correct `config`."],
     });
   }
-  return refuse("stack.remote_state/unapplied", { stack: stack.name, sibling: sibling.name });
+  return raise("stack.remote_state/unapplied", { stack: stack.name, sibling: sibling.name });
 }
 
 function unknownOutputs(sibling: LoadedStack | undefined): Found {

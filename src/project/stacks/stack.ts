@@ -13,7 +13,7 @@ import {
   type ValueObject,
 } from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 
 /** Options that select stacks. */
 export interface StackSource {
@@ -140,7 +140,7 @@ export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
   const { order, circles } = walk(known.keys(), (name) => known.get(name)?.dependencies);
   const [circle] = circles;
   if (circle !== undefined) {
-    refuse("stack.manifest/circle", { names: [...circle.nodes, circle.nodes[0]].join(" -> ") });
+    raise("stack.manifest/circle", { names: [...circle.nodes, circle.nodes[0]].join(" -> ") });
   }
   return order.flatMap((name) => known.get(name) ?? []);
 }
@@ -152,7 +152,7 @@ export function selected<T extends Stack>(stacks: readonly T[], only: readonly s
     (text) =>
       stacks.find(({ name }) => name === text) ??
       stacks.find(({ constructPath }) => constructPath === text) ??
-      refuse("usage/stack", { meant: `${JSON.stringify(text)}.${didYouMean(text, names)}`, names: names.join(", ") }),
+      raise("usage/stack", { meant: `${JSON.stringify(text)}.${didYouMean(text, names)}`, names: names.join(", ") }),
   );
   return named.length === 0 ? [...stacks] : stacks.filter((stack) => named.includes(stack));
 }
