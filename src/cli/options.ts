@@ -228,6 +228,8 @@ function stackSource(flags: CommonFlags, cwd: string): StackSource | undefined {
 export function inOurSpelling(args: readonly string[], program: Command): readonly string[] {
   const optionsIn = (command: Command): Option[] => [...command.options, ...command.commands.flatMap(optionsIn)];
   const options = new Map(optionsIn(program).map((option) => [option.long, option]));
+  const commands = program.commands.filter((command) => args.includes(command.name()));
+  const own = new Set([...program.options, ...commands.flatMap(optionsIn)].map(({ long }) => long));
   const end = args.indexOf("--");
   return args.flatMap((arg, at) => {
     const [, name = "", value] = /^--?([a-z][a-z-]+)(?:=(.*))?$/s.exec(arg) ?? [];
@@ -238,7 +240,8 @@ export function inOurSpelling(args: readonly string[], program: Command): readon
     if (name === "refresh" && value === "true") return ["--refresh=all"];
     if (option.required || option.optional) return [value === undefined ? `--${name}` : `--${name}=${value}`];
     if (value === undefined || value === "true") return [`--${name}`];
-    return value === "false" ? [] : [arg];
+    // The command rejects an option of another command.
+    return value === "false" && own.has(option.long) ? [] : [arg];
   });
 }
 

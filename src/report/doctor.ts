@@ -109,7 +109,8 @@ const WORDS: Readonly<Record<Access, string>> = { yes: "allowed", no: "denied", 
 
 function clockText(offset: number | null): string {
   if (offset === null) return "unknown: no response has a date";
-  if (offset === 0) return "as on this machine";
+  // The date of a response has whole seconds.
+  if (Math.abs(offset) < 1_000) return "as on this machine";
   return `${formatDuration(Math.abs(offset) / 1000)} ${offset > 0 ? "ahead of" : "behind"} this machine; hostform uses it`;
 }
 

@@ -204,7 +204,7 @@ describe("a rejected form", () => {
       "no span",
       "/dashboard/clock",
       { do: "advance", amount: "", unit: "days" },
-      /how far/i,
+      /period is missing/,
       ['<option value="days" selected>'],
     ],
     [
@@ -229,7 +229,7 @@ describe("a rejected form", () => {
       ['value="100001"'],
     ],
     ["a record that is not there", "/dashboard/invoices", { do: "pay", id: "9999" }, /no invoice 9999/, []],
-    ["an id that is none", "/dashboard/invoices", { do: "pay", id: "../1" }, /not an id/, []],
+    ["an id that is none", "/dashboard/invoices", { do: "pay", id: "../1" }, /no valid id/, []],
     ["a button of another page", "/dashboard/clock", { do: "pay", id: "5003" }, /has no button/, []],
     ["a name of every object", "/dashboard/clock", { do: "constructor" }, /has no button/, []],
   ];

@@ -210,7 +210,7 @@ describe("a bucket", () => {
     const backend = await s3Backend();
     const project = await start(backend);
     backend.store.lies.add("if-none-match");
-    for (const args of [["plan"], APPLY, ["force-unlock", "--yes"]]) {
+    for (const args of [["plan", "--lock"], APPLY, ["force-unlock", "--yes"]]) {
       const refused = await project.hostform(...args);
       expect(refused.code, refused.text).toBe(1);
       expect(refused.err).toContain("The store ignores conditions of writes, so two runs could overwrite each other");
@@ -265,8 +265,8 @@ describe("a bucket", () => {
     const keys = [KEY, `env:/staging/${KEY}`];
     expect([...backend.store.objects.keys()].toSorted()).toEqual(keys.flatMap((key) => [key, `${key}.history`]));
     backend.store.write(`${KEY}.tflock`, '{"ID":"0b7f"}');
-    expect((await project.hostform("plan")).err).toContain("[state.locked]");
-    const quiet = await staging.hostform("plan", "--detailed-exitcode");
+    expect((await project.hostform("plan", "--lock")).err).toContain("[state.locked]");
+    const quiet = await staging.hostform("plan", "--lock", "--detailed-exitcode");
     expect(quiet.code, quiet.text).toBe(0);
   });
 
@@ -326,7 +326,10 @@ describe("a bucket", () => {
     expect((await project.hostform("plan")).err).toContain("no answer within 1 s");
   });
 
-  it.each(["PUT", "GET"])("that hangs at a %s is left by Ctrl-C at once", async (method) => {
+  it.each([
+    ["PUT", APPLY],
+    ["GET", ["plan"]],
+  ] as const)("that hangs at a %s is left by Ctrl-C at once", async (method, command) => {
     const backend = await s3Backend();
     const project = await start(backend);
     let asked = () => {};
@@ -338,12 +341,12 @@ describe("a bucket", () => {
       asked();
       return { hangs: "before" };
     };
-    const plan = project.start("hostform", "plan");
+    const run = project.start("hostform", ...command);
     await waits;
-    plan.child.kill("SIGINT");
+    run.child.kill("SIGINT");
     // The store responds again when hostform frees its lock.
     backend.store.fault = () => undefined;
-    const ended = await plan.ended;
+    const ended = await run.ended;
     expect(ended.code, ended.text).toBe(1);
     expect(ended.err).toContain("[interrupted]");
     expect([...backend.store.objects.keys()]).toEqual([]);

@@ -186,7 +186,7 @@ describe("hostform state encrypt", () => {
       inside = (await project.run("state", "encrypt")).err;
     };
     project.control.addFault({ method: "GET", path: "/webhooks", phase: "before", delayMs: 1 });
-    await project.run("plan");
+    await project.run("apply", "--auto-approve");
     expect(inside).toContain("[state.locked]");
   });
 });

@@ -333,6 +333,24 @@ describe("a change that the host does not keep", () => {
     expect(watched.text).toContain("No changes. 1 object still differs from its declared value.");
   });
 
+  it("by somebody else counts as the host's the second time, and --replace sends the declared value", async () => {
+    const project = await startProject({ declare: granted(undefined) });
+    await project.apply();
+    const somebodyChanges = () => {
+      const grant = project.control.list("grants").find(({ email }) => email === "dev@acme.example");
+      project.control.change("grants", grant?.id ?? 0, { permission: "manage" });
+    };
+    somebodyChanges();
+    await project.apply();
+    somebodyChanges();
+    await project.apply();
+    project.sent();
+    expect((await project.plan()).conditions).toMatchObject([{ condition: "own_form" }]);
+    await project.apply("--replace", 'hosting_grant.www["dev@acme.example"]');
+    expect(project.changesSent()).toHaveLength(2);
+    await project.expectNoChanges();
+  });
+
   it("in place is made twice: a suspension that does not come", async () => {
     const declaration = (suspended?: boolean) => ({
       project: "forms",

@@ -258,14 +258,13 @@ describe("a saved plan is refused", () => {
     // A kill during the order would leave the files as they are now.
     const journal = `${project.statePath}.journal`;
     project.control.addFault({ method: "POST", path: "/services", phase: "before", delayMs: 1 });
-    let left: [string, string] | undefined;
+    const files = [project.statePath, journal, `${project.statePath}.history`];
+    let left: string[] | undefined;
     project.onDelay = () => {
-      left ??= [readFileSync(project.statePath, "utf8"), readFileSync(journal, "utf8")];
+      left ??= files.map((file) => readFileSync(file, "utf8"));
     };
     expect((await project.run("apply", "acme.plan")).code).toBe(0);
-    const [state = "", entries = ""] = left ?? [];
-    await writeFile(project.statePath, state);
-    await writeFile(journal, entries);
+    for (const [index, file] of files.entries()) await writeFile(file, left?.[index] ?? "");
     expect(await refused(project)).toContain("An interrupted apply has changed it.");
     expect(ordered(project)).toBe(2);
   });

@@ -119,24 +119,26 @@ describe("state migrate", () => {
     expect(readFileSync(file, "utf8")).not.toContain("hosting_service");
   });
 
-  it("moves the state to a bucket and back, and begins a history there", async () => {
+  it("moves the state and its history to a bucket and back", async () => {
     const { declare, env, ok, file, sent } = await started();
     const store = await S3Server.start();
     onTestFinished(() => store.close());
-    const before = readFileSync(file, "utf8");
+    const [before, history] = [file, `${file}.history`].map((name) => readFileSync(name, "utf8"));
     Object.assign(env, store.env);
     await declare({ ...LOCAL, backend: { s3: store.settings } });
     expect(await ok("state", "migrate")).toBe(
-      "Copied 2 resources to the backend. The state file is now hosting.tfstate.backup.\n",
+      "Copied 2 resources and 1 history entry to the backend. The state file is now hosting.tfstate.backup.\n",
     );
-    expect([store.body(KEY), [...store.objects.keys()]]).toEqual([before, [KEY]]);
+    expect([store.body(KEY), [...store.objects.keys()].sort()]).toEqual([before, [KEY, `${KEY}.history`]]);
+    expect(store.body(`${KEY}.history`)).toBe(history);
     const plan = await ok("plan", "--detailed-exitcode");
     expect(plan).toContain("No changes.");
     expect(plan).not.toContain("state.shared");
     sent();
     await ok("state", "migrate", "--back");
     expect(sent()).toEqual([]);
-    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(JSON.parse(before));
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(JSON.parse(before ?? ""));
+    expect(readFileSync(`${file}.history`, "utf8")).toBe(history);
   });
 
   it("requires a backend at a server", async () => {

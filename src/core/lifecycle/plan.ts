@@ -193,6 +193,7 @@ function planPresent(
   const { forms = known } = seen;
   const seenMark = prior?.private ?? {};
   const { invoices, now } = input;
+  const isWished = input.replace === true && kind.replacement !== undefined && prior !== undefined;
   const isHeld = isHeldByInvoice({ kind, attributes: before, phase, now }, seenMark, invoices);
   for (const entry of entries) {
     const { name, meta } = entry;
@@ -206,7 +207,8 @@ function planPresent(
     if (Object.hasOwn(unclear, name) || sameValue(meta, wanted, old) || isOwnForm(entry, form, wanted, old)) continue;
     // An unpaid invoice keeps the object suspended: the host would suspend it again. A condition names the invoice.
     if (name === "suspended" && wanted === false && isHeld) continue;
-    if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
+    if (form !== undefined && !isWished && isUnkept(entry, form, wanted, old))
+      conditions.push(unkept(subject, name, form));
     else
       differences.push({
         name,
@@ -260,7 +262,6 @@ function planPresent(
     );
   }
 
-  const isWished = input.replace === true && kind.replacement !== undefined && prior !== undefined;
   const replaced = isWished || active.some(({ meta }) => meta.change === "replace");
   const changed: Record<string, Value> = {};
   for (const { name, wanted } of active) changed[name] = wanted;

@@ -1,5 +1,4 @@
 // Describes the effects of a plan for people: orders, sites that go offline, access. All reports use this module.
-
 import {
   type Change,
   type ChangeReason,

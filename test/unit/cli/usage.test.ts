@@ -24,7 +24,7 @@ describe("a usage error", () => {
     ["taint a.b", 'Unknown command "taint"', "Use `hostform apply --replace ADDRESS`."],
     ["up", 'Unknown command "up"', "Use `hostform apply`."],
     ["plan -input=false", "Unknown option -input=false", "hostform asks only at a terminal."],
-    ["apply -lock=false", "Unknown option -lock=false", "hostform always locks the state."],
+    ["apply -lock=false", "Unknown option -lock=false", "commands that change something lock the state."],
     ["force-unlock -force", "Unknown option --force", "Use `--yes`."],
     ["apply --yes", "Unknown option --yes", "Pass `--auto-approve`"],
   ])("of %s names the mistake and the fix", async (line, summary, fix) => {
@@ -52,6 +52,8 @@ describe("Terraform's spelling", () => {
     ["apply --auto-approve=true --json=false", "apply --auto-approve"],
     ["apply --wait=false", "apply --no-wait"],
     ["plan -refresh=false -refresh=true", "plan --refresh=false --refresh=all"],
+    ["plan -lock=false -refresh=false", "plan --refresh=false"],
+    ["apply -lock=false -auto-approve", "apply -lock=false --auto-approve"],
     ["fmt -check -diff", "fmt --check --diff"],
     ["plan -var a=b -var=c=d -var-file=x", "plan --var a=b --var=c=d --var-file=x"],
     ["plan -variety -e prod -", "plan -variety -e prod -"],

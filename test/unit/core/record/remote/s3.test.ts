@@ -197,7 +197,9 @@ describe("a state in S3", () => {
     expect(refused).toMatchObject({ code: "state.locked", summary: expect.stringContaining("the ID other") });
     await open.close();
     server.write(LOCK, "not a notice");
-    expect((await diagnosticOf(() => storeAt(server).forceUnlock()))?.summary).toContain("does not name the holder");
+    expect((await diagnosticOf(() => storeAt(server).forceUnlock()))?.summary).toContain(
+      "does not name the process with the lock",
+    );
     await storeAt(server).forceUnlock("any");
     expect(server.body(LOCK)).toBeUndefined();
   });
