@@ -5,7 +5,7 @@ import { applyFleet, planFleet, readFleet, statusFleet } from "../fleet/index.ts
 import { leaving } from "../project/redaction.ts";
 import { type FleetReport, renderFleet, renderFleetHtml, renderFleetMarkdown } from "../report/index.ts";
 import { approve } from "./apply.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
@@ -23,7 +23,7 @@ const running =
   async (terminal, project, flags) => {
     const { source, host } = project;
     const [file = path.join(source.dir, "fleet.yaml"), other] = source.files;
-    if (other !== undefined) refuse("usage/combined", { options: "two files of a fleet" });
+    if (other !== undefined) raise("usage/combined", { options: "two files of a fleet" });
     const fleet = await readFleet(file, path.relative(source.cwd, file));
     const stop = new AbortController();
     const end = terminal.onInterrupt(() => stop.abort());

@@ -366,7 +366,5 @@ const catalogue = {
 /** Creates a diagnostic from the catalogue. */
 export const problem = problemsOf(catalogue);
 
-/** Throws a message of the catalogue. @throws HostformError */
-export function refuse<Name extends keyof typeof catalogue>(name: Name, given: Given<(typeof catalogue)[Name]>): never {
-  throw new HostformError([problem(name, given)]);
-}
+/** Throws a message of the catalogue. */
+export const raise: Raise<typeof catalogue> = raiseOf(catalogue);

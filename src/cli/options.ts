@@ -119,7 +119,7 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
   };
   const [environment, other] = new Set(flags.environment);
   // Reject two environments: the last one would count, and it may be production.
-  if (environment !== undefined && other !== undefined) refuse("usage/environments", { one: environment, other });
+  if (environment !== undefined && other !== undefined) raise("usage/environments", { one: environment, other });
   return { print, source, environment, stacks: stackSource(flags, cwd) };
 }
 

@@ -45,7 +45,7 @@ function show(
   if (terminal.json) revealJson(terminal, value);
   else if (!raw) terminal.reveal(`${renderOutputValue(value, type)}\n`);
   else if (value === null || Array.isArray(value) || isObject(value))
-    refuse("state.output/raw", { name, what: value === null ? "null" : "a list or a map" });
+    raise("state.output/raw", { name, what: value === null ? "null" : "a list or a map" });
   // A pipe receives the value unchanged.
   else terminal.exact(terminal.outIsTerminal ? escapeText(String(value)) : String(value), `The output ${name}`);
 }

@@ -76,7 +76,7 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
     const type = typeof known === "string" ? known : (await client.services.get(id, { signal })).product_type;
     checkForm(type, given);
     if (given === undefined && !flags.generate && passwordForm(type) === "unknown")
-      refuse("usage/password_form", { type: type ?? "(unknown)" });
+      raise("usage/password_form", { type: type ?? "(unknown)" });
     // Ctrl-C must not cancel a sent request, because only its response contains the new password.
     return client.services.resetPassword(id, { stop: signal, ...(given !== undefined && { password: given }) });
   });

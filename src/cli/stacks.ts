@@ -77,7 +77,7 @@ export async function runOnStacks(
   };
   if (others.length === 0) return on(only);
   const reason = reasonForOne(terminal, source, given);
-  if (reason !== undefined) refuse("usage/one_stack", { reason, stacks: stacks.map(({ name }) => name) });
+  if (reason !== undefined) raise("usage/one_stack", { reason, stacks: stacks.map(({ name }) => name) });
   // Reject the same order in several stacks before the first request.
   if (ORDERING.includes(purpose)) await refuseSharedOrders(project, stacks, run);
   return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, destroying, on);

@@ -39,7 +39,7 @@ const running =
     } = flags;
     if (terminal.json && format !== "json") raise("usage/combined", { options: `--json and --format ${format}` });
     const [first, ...others] = names;
-    if (format === "csv" && (first === undefined || others.length > 0)) refuse("usage/csv", { names: SECTIONS });
+    if (format === "csv" && (first === undefined || others.length > 0)) raise("usage/csv", { names: SECTIONS });
     const report = await projectStatus(project, { targets, provider, full });
     if (format === "json") printJson(terminal, report);
     else if (format === "text") terminal.out(renderReport(report, names, terminal.outLook));

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { read } from "../core/files/index.ts";
 import { CURRENCIES, FAIL_ON, fileFailure, milliseconds, utf8 } from "../core/model/index.ts";
 import { checkedYaml } from "../core/policy/index.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 
 /** Maximum size of the file, in bytes. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -90,7 +90,7 @@ export type FleetEntry = Fleet["projects"][number];
  */
 export async function readFleet(file: string, shown: string): Promise<Fleet> {
   const bytes = await read(file, { limit: MOST_BYTES }).catch((error: unknown) =>
-    refuse("fleet.invalid", { file: shown, why: fileFailure(error) }),
+    raise("fleet.invalid", { file: shown, why: fileFailure(error) }),
   );
   return { ...checkedYaml(fleetSchema, shown, utf8(bytes), (given) => problem("fleet.invalid", given)).data, file };
 }

@@ -4,7 +4,7 @@ import { list, listFiles } from "../core/files/index.ts";
 import { type Diagnostic, type EnvVars, HostformError, ifErrno, isLike } from "../core/model/index.ts";
 import { type LoadOptions, loadProject } from "../project/library.ts";
 import type { Fleet, FleetEntry } from "./declaration.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import { type Checkout, checkedOut } from "./repository.ts";
 
 /** One project of a fleet. */
@@ -34,7 +34,7 @@ export async function members(fleet: Fleet, env: EnvVars): Promise<Members> {
     const shared = { env, environment: entry.environment, stack: entry.stack, ...(templates && { templates }) };
     try {
       for (const member of await membersOf(entry, fleet, shared, `${path.basename(fleet.file)}: projects[${at}]`)) {
-        if (found.has(member.name)) refuse("fleet.project/twice", { file: fleet.file, name: member.name });
+        if (found.has(member.name)) raise("fleet.project/twice", { file: fleet.file, name: member.name });
         found.set(member.name, member);
       }
     } catch (error) {
@@ -56,7 +56,7 @@ async function membersOf(entry: FleetEntry, fleet: Fleet, shared: LoadOptions, f
   const { dir, commit }: Partial<Checkout> =
     url === undefined ? {} : await checkedOut(repository, shared.env ?? {}, accept);
   const folders = await foldersIn(dir ?? root, pattern);
-  if (folders.length === 0) refuse("fleet.project/none", { file, why: `no folder matches ${pattern}` });
+  if (folders.length === 0) raise("fleet.project/none", { file, why: `no folder matches ${pattern}` });
   return folders.map((folder) => ({
     name: nameOf(entry, folder),
     options: load(path.join(dir ?? root, folder)),

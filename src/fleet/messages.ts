@@ -1,6 +1,6 @@
 /** Messages about a fleet. */
-import { type Catalogue, error, type Given, problemsOf, type Words } from "../core/messages/message.ts";
-import { HostformError, some } from "../core/model/index.ts";
+import { type Catalogue, error, problemsOf, type Raise, raiseOf, type Words } from "../core/messages/message.ts";
+import { some } from "../core/model/index.ts";
 
 const messages = {
   "fleet.invalid": error(({ file, why }: Words<"file" | "why">) => ({
@@ -39,7 +39,5 @@ const messages = {
 
 export const problem = problemsOf(messages);
 
-/** Throws one message as a HostformError. */
-export function refuse<Name extends keyof typeof messages>(name: Name, given: Given<(typeof messages)[Name]>): never {
-  throw new HostformError([problem(name, given)]);
-}
+/** Throws a message of the catalogue. */
+export const raise: Raise<typeof messages> = raiseOf(messages);

@@ -5,7 +5,7 @@ import { yamlRemedies } from "../project/stack-diagnostics.ts";
 import { diagnosticJson, type FleetProject, type FleetReport, fleetTotals } from "../report/index.ts";
 import type { Fleet } from "./declaration.ts";
 import { type Member, members } from "./members.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 
 export interface FleetOptions {
   readonly env: EnvVars;
@@ -171,8 +171,7 @@ async function eachProject(
     options.projects === undefined || options.projects.some((pattern) => isLike(pattern, name));
   const unusable = failed.filter(isChosen).map((one) => failedProject(one, one.errors));
   const chosen = found.filter(isChosen);
-  if (unusable.length + chosen.length === 0)
-    refuse("fleet.project/unmatched", { names: found.map(({ name }) => name) });
+  if (unusable.length + chosen.length === 0) raise("fleet.project/unmatched", { names: found.map(({ name }) => name) });
   return [...unusable, ...(await inParallel(chosen, fleet, options, (one) => isolated(one, work(one))))];
 }
 

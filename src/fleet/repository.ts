@@ -4,7 +4,7 @@ import path from "node:path";
 import { captureCommand, exists, privateFolder } from "../core/files/index.ts";
 import { stateFolder } from "../core/local/index.ts";
 import type { EnvVars } from "../core/model/index.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 
 export interface Repository {
   readonly url: string;
@@ -51,14 +51,14 @@ export async function checkedOut(
   env: EnvVars,
   accept: (dir: string) => Promise<void>,
 ): Promise<Checkout> {
-  const home = stateFolder(env) ?? refuse("fleet.project/git", { url, why: "No home folder is known." });
+  const home = stateFolder(env) ?? raise("fleet.project/git", { url, why: "No home folder is known." });
   const name = createHash("sha256")
     .update(JSON.stringify([url, ref]))
     .digest("hex")
     .slice(0, 24);
   const dir = path.join(home, "fleet", name);
   const run = (...args: readonly string[]) =>
-    git(dir, env, ...args).catch((error: Error) => refuse("fleet.project/git", { url, why: error.message }));
+    git(dir, env, ...args).catch((error: Error) => raise("fleet.project/git", { url, why: error.message }));
   privateFolder(dir);
   if (!exists(path.join(dir, ".git"))) await run("init", "--quiet");
   await run("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", url, ref);
@@ -67,7 +67,7 @@ export async function checkedOut(
   if (commit !== accepted) {
     if (signers !== undefined)
       await git(dir, env, "-c", `gpg.ssh.allowedSignersFile=${signers}`, "verify-commit", commit).catch(
-        (error: Error) => refuse("fleet.project/signature", { url, commit, why: error.message }),
+        (error: Error) => raise("fleet.project/signature", { url, commit, why: error.message }),
       );
     await run("checkout", "--quiet", "--force", "--detach", commit);
     try {

@@ -39,7 +39,7 @@ import {
   thisProcess,
 } from "../core/record/index.ts";
 import { backendSettings } from "../fronts/source/index.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
@@ -74,7 +74,7 @@ export async function stateBackend(
 /** Rejects an empty backend if the project folder still contains a state file. @throws HostformError `state.backend` */
 export function refuseForgotten(file: string, { lineage }: State, command: string): void {
   // `force-unlock` only removes the lock.
-  if (lineage === "" && command !== "force-unlock" && exists(file)) refuse("state.backend/forgotten", { file });
+  if (lineage === "" && command !== "force-unlock" && exists(file)) raise("state.backend/forgotten", { file });
 }
 
 /** Returns the time limit of one backend request, in milliseconds. Undefined: the default. */
@@ -187,11 +187,11 @@ function s3Backend({ settings }: Backend, { env, insecureHttp }: ProjectSource, 
     .safeParse({ region: env.AWS_REGION || env.AWS_DEFAULT_REGION, ...settings });
   if (!checked.success) {
     const issues = checked.error.issues.map(({ path: [name], message }) => `${String(name)}: ${message}`);
-    return refuse("state.backend/settings", { issues: issues.join("; ") });
+    return raise("state.backend/settings", { issues: issues.join("; ") });
   }
   const { region, workspace = "default", profile, ...given } = checked.data;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: token } = env;
-  if (!accessKeyId || !secretAccessKey) return refuse("state.backend/credentials", { profile });
+  if (!accessKeyId || !secretAccessKey) return raise("state.backend/credentials", { profile });
   const { bucket, key, endpoint } = s3Place(settings, workspace, env);
   const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   const store = checkedUrl(endpoint ?? `https://s3.${region}.${domain}`, "The endpoint of S3", insecureHttp);

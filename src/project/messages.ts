@@ -361,7 +361,5 @@ const messages = {
 
 export const problem = problemsOf(messages);
 
-/** Throws one message. @throws HostformError */
-export function refuse<Name extends keyof typeof messages>(name: Name, given: Given<(typeof messages)[Name]>): never {
-  throw new HostformError([problem(name, given)]);
-}
+/** Throws a message of the catalogue. */
+export const raise: Raise<typeof messages> = raiseOf(messages);

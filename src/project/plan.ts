@@ -35,7 +35,7 @@ import { budgetOf } from "./history.ts";
 import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
 import { Interrupts } from "./interrupt.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
-import { refuse } from "./messages.ts";
+import { raise } from "./messages.ts";
 import {
   checkOrigin,
   differences,

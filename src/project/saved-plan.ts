@@ -243,7 +243,7 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
   );
   if (isAmbiguous) {
     const detail = "An object has the same key twice, so other programs may read other values.";
-    return refuse("plan.saved/file", { file, what: "was edited", detail });
+    return raise("plan.saved/file", { file, what: "was edited", detail });
   }
   const saved = upgraded(body as unknown as SavedPlan);
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;

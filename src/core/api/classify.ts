@@ -19,7 +19,7 @@ export function refusal(
   const hide = (text: string) => redact(text, request.secrets);
   const body = readBody(reply);
   const classified = classifyError(endpoint, reply, body);
-  const { said, isInSummary, reached, transient } = body.isPage ? ofPage(classified, endpoint, reply) : classified;
+  const { said, reached, transient, hasRequest } = body.isPage ? ofPage(classified, endpoint, reply) : classified;
   const serverMessage = body.message === undefined ? undefined : hide(body.message);
   const fieldErrors = reply.status === 422 ? fieldErrorsOf(body.json, hide) : {};
   const words = serverMessage === undefined ? hide(body.form) : texts.serverMessage(serverMessage);
@@ -38,15 +38,16 @@ export function refusal(
     if (isRefused) asks.push(texts.notCarriedOut());
     asks.push(texts.asksForPause(waitWords(waitMs ?? 0), minuteOf(now + (waitMs ?? 0))));
   }
-  const sent = `${request.method} /api/v1${request.path}`;
-  const isNamed = isInSummary === true && describeEndpoint(endpoint) === sent;
+  // A template such as `/services/{id}` does not show which object the request concerned.
+  const isShown = hasRequest === true && request.path === endpoints[endpoint].path;
+  const sent = isShown ? [] : [`${request.method} /api/v1${request.path}.`];
   return new FailedAttempt(endpoint, {
     ...said,
     reached: reached ?? (!isCreate(endpoint) || precludes(reply, body) ? "answered" : "maybe"),
     status: reply.status,
     serverMessage,
     fieldErrors,
-    detail: [...(isNamed ? [] : [`${sent}.`]), ...[words, ...fields].map(sentence), ...asks].join(" "),
+    detail: [...sent, ...[words, ...fields].map(sentence), ...asks].join(" "),
     transient,
     waitMs,
     isBusy: isBusy(endpoint, reply, body),
@@ -148,9 +149,6 @@ interface Classification {
   readonly hasRequest?: boolean;
 }
 
-/** Returns a classification whose summary names the endpoint. */
-const naming = (said: Diagnostic): Classification => ({ said, isInSummary: true });
-
 function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBody): Classification {
   const { status, headers } = reply;
   const { ability, path, repeat } = endpoints[endpoint];
@@ -163,18 +161,18 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   if (status === 401) return { said: problem("api.unauthenticated") };
   if (status === 403) {
     const { message } = body;
-    if (path === "/accounts" && isOfTrack(message ?? "")) return naming(problem("api.forbidden/track", { request }));
+    if (path === "/accounts" && isOfTrack(message ?? "")) return named(problem("api.forbidden/track", { request }));
     if (message !== undefined && !ABOUT_ABILITIES.test(message))
-      return naming(problem("api.forbidden/refused", { request, ability }));
-    if (/restrict/i.test(message ?? "")) return naming(problem("api.forbidden/restricted", { request }));
-    return naming(problem("api.forbidden", { request, ability }));
+      return named(problem("api.forbidden/refused", { request, ability }));
+    if (/restrict/i.test(message ?? "")) return named(problem("api.forbidden/restricted", { request }));
+    return named(problem("api.forbidden", { request, ability }));
   }
   if (GONE.includes(status)) {
     // The API behind a proxy may have carried out a change before its response was lost.
     if (!body.mayBeOwn && (changes || isOfObject || /html/i.test(headers["content-type"] ?? "")))
       return { said: problem("api.malformed/text", { status }), ...(changes && { reached: "maybe" }) };
     if (isOfObject) return { said: problem("api.not_found/object", { status }) };
-    return naming(problem("api.not_found", { request, status }));
+    return named(problem("api.not_found", { request, status }));
   }
   if (status === 407) return { said: problem("api.unreachable/proxy"), reached: "no" };
   if (status === 408) return again(problem("api.timeout/host"));
@@ -184,7 +182,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
       return { said: problem("api.rejected/key", { status }), reached: "answered" };
     if (status === 409) return again(problem("api.conflict/key"));
   }
-  if (status === 422) return naming(problem("api.validation", { request, changes }));
+  if (status === 422) return named(problem("api.validation", { request, changes }));
   if (status === 429) {
     const own = !isCreate(endpoint) || isOwnLimit(reply, body);
     return {
@@ -201,8 +199,9 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
     };
   }
   if (status >= 500) return again(problem("api.server", { status }));
-  if (isBusy(endpoint, reply, body)) return again(problem("api.conflict", { request, status }));
-  return naming(problem("api.rejected", { request, status }));
+  if (isBusy(endpoint, reply, body))
+    return { ...again(problem("api.conflict", { request, status })), hasRequest: true };
+  return named(problem("api.rejected", { request, status }));
 }
 
 /**

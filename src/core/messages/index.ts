@@ -50,13 +50,8 @@ export const catalogue = {
  */
 export const problem = problemsOf(catalogue);
 
-/** Throws a HostformError with one diagnostic. */
-export function raise<Name extends keyof typeof catalogue>(
-  name: Name,
-  ...given: Rest<(typeof catalogue)[Name]>
-): never {
-  throw new HostformError([problem(name, ...given)]);
-}
+/** Throws a HostformError with one message of the catalogue. */
+export const raise: Raise<typeof catalogue> = raiseOf(catalogue);
 
 type OfCondition<Name> = Name extends `condition.${infer Rest}` ? Rest : never;
 

@@ -57,6 +57,20 @@ export type Given<M> =
 /** Arguments after the name of a message. Optional if the message requires no parameter. */
 export type Rest<M> = object extends Given<M> ? [given?: Given<M>] : [given: Given<M>];
 
+/** Throws a HostformError with one message of a catalogue. */
+export type Raise<Messages extends Catalogue> = <Name extends keyof Messages & string>(
+  name: Name,
+  ...given: Rest<Messages[Name]>
+) => never;
+
+/** Returns the function that throws a message of the catalogue. */
+export function raiseOf<Messages extends Catalogue>(catalogue: Messages): Raise<Messages> {
+  const problem = problemsOf(catalogue);
+  return (name, ...given) => {
+    throw new HostformError([problem(name, ...given)]);
+  };
+}
+
 /** Returns the function that creates diagnostics from a catalogue. */
 export function problemsOf<Messages extends Catalogue>(catalogue: Messages) {
   return <Name extends keyof Messages & string>(name: Name, ...[given]: Rest<Messages[Name]>): Diagnostic => {

@@ -173,7 +173,7 @@ export async function revokePerson(project: Project, email: string): Promise<Edi
   }
   if (notes.length === 0 && unused.every(({ path }) => !isTheirs(path.at(-1)?.key))) {
     const searched = counted(services.length, "declared service");
-    refuse("plan.address/person", { email, searched, near: didYouMean(email, emails) });
+    raise("plan.address/person", { email, searched, near: didYouMean(email, emails) });
   }
   return { changes: await edit.result(effects), notes };
 }

@@ -23,7 +23,7 @@ import { freeName, slug } from "../adopt/names.ts";
 import type { FileChange } from "../adopt/write.ts";
 import { valueIn } from "../base.ts";
 import { environmentNames } from "../environments.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { selected } from "../selection.ts";
 import { gitignoreWith } from "../starter.ts";
@@ -50,7 +50,7 @@ export interface Move extends Edited {
 export const MAIN = "hosting.yaml";
 
 /** @throws HostformError `usage`. */
-export const refuseMove = (why: string): never => refuse("usage/split", { why });
+export const refuseMove = (why: string): never => raise("usage/split", { why });
 
 /** @param what a file, or `client:NAME`. Undefined: all blocks. @throws HostformError `usage`, and as `DeclarationEdit` does. */
 export async function planMove(from: Project, to: Project, what: string | undefined): Promise<Move> {
@@ -61,7 +61,7 @@ export async function planMove(from: Project, to: Project, what: string | undefi
   const isNew = isMissing(checked);
   if (!isNew) failWith(checked.diagnostics.filter(isError));
   if (isMissing(await from.declaration.check()))
-    refuse("usage/split_nothing", { what: path.relative(cwd, from.source.dir) });
+    raise("usage/split_nothing", { what: path.relative(cwd, from.source.dir) });
   const edit = await DeclarationEdit.open(from);
   const chosen = chosenIn(edit, before, what);
   const { outer, names, begun } = chosen;
@@ -87,7 +87,7 @@ export async function planMove(from: Project, to: Project, what: string | undefi
   ];
   const rest = files.map((one) => (empty.includes(one.file) ? { ...one, text: "" } : one));
   const changes = [...created, ...rest.filter(({ before: text, text: now }) => now !== text)];
-  if (changes.length === 0) refuse("usage/split_nothing", { what: what ?? "the project" });
+  if (changes.length === 0) raise("usage/split_nothing", { what: what ?? "the project" });
   const last = leaving.map(({ file, text }) => ({ file, before: text, text: left.get(file) ?? "" }));
   const [shown, folder] = [target[0]?.file ?? to.source.dir, to.source.dir].map((one) => path.relative(cwd, one));
   const { type = "local" } = (await from.declaration.backend()) ?? {};
