@@ -83,7 +83,8 @@ describe("orders at a host whose clock is an hour behind, and whose answers do n
     const project = await behind(orders(20));
     await project.apply();
     // The services, the plans, the orders, and the services once more.
-    expect(project.sent()).toHaveLength(1 + 1 + 20 + 1);
+    const sent = project.sent();
+    expect(sent.length, sent.join(", ")).toBe(1 + 1 + 20 + 1);
     await project.expectNoChanges();
   });
 
