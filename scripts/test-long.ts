@@ -18,6 +18,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     script: ["scripts/simulate.ts", process.env.HOSTFORM_HISTORIES ?? "100000"],
   },
   kills: { what: "kill -9 of the program at every point", tests: "test/reliability/kill-sweep.test.ts" },
+  moves: { what: "kill -9 and Ctrl-C of split and join at every point", tests: "test/reliability/move-kill.test.ts" },
   journal: {
     what: "a crash at every operation of the recovery from a crash",
     tests: "test/unit/core/record/journal-crash.test.ts",

@@ -118,7 +118,7 @@ export class DeclarationEdit {
     names: ReadonlySet<string>,
     fix: string,
     outputs = this.desired.outputs,
-  ): readonly (Place & { readonly one: DesiredResource })[] {
+  ): readonly (Place & { readonly id: string })[] {
     const isNamed = (address: string) => names.has(address) || names.has(resourceOf(address));
     const declared = [...this.desired.resources, ...(this.desired.data ?? [])].filter((one) => !isNamed(one.address));
     const users = [
@@ -137,8 +137,16 @@ export class DeclarationEdit {
         const range = place.edit.rangeOf(found.path);
         refuse("config.by_hand/used", { user, used: `the anchor &${found.anchor} of ${one.address}`, range });
       }
-      return { one, ...place };
+      return { id: one.address, ...place };
     });
+  }
+
+  /** Adds blocks to `removed` of their documents, so that an apply leaves the objects unchanged. */
+  addRemoved(blocks: readonly (Place & { readonly id: string })[]): void {
+    for (const [, all] of Map.groupBy(blocks, ({ path: at }) => at[0].map)) {
+      const items = all.map(({ id }) => ({ from: id, destroy: false }));
+      for (const { edit, path: at } of all.slice(0, 1)) edit.addItems(at, "removed", items);
+    }
   }
 
   /** Returns the parts of the comment at the line of an attribute in the block of a resource. */
