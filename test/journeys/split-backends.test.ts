@@ -96,7 +96,7 @@ describe("projects with a backend", () => {
     const { project, server } = await at("http");
     const output = await ok(project, "project", "split", "client:bakery", "other");
     expect(output).toContain(
-      "The state of other is a file. To use a backend, declare it there, then run `hostform -C other state migrate`.",
+      "The state of other is a file. For a backend, declare it there and run `hostform -C other state migrate`.",
     );
     expect(await text(project, "other/hosting.yaml")).not.toContain("backend");
     expect(server?.state).not.toContain("bakery.example");

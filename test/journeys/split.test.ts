@@ -135,7 +135,7 @@ outputs:
       );
       expect(plan).not.toContain("hostform import");
       const output = await move(project, ...command);
-      expect(output).toContain("hosting_service.bakery is already declared there.");
+      expect(output).toContain("Both projects declare hosting_service.bakery. One block stays.");
       await expectQuiet(project, ...(command[0] === "split" ? ["other"] : []));
       expect([...(await project.state()).resources.keys()].includes("hosting_service.bakery")).toBe(
         command[0] === "join",

@@ -8,6 +8,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { HttpBackend } from "../support/http-backend.ts";
 import { Project } from "../support/project.ts";
 import type { Tally } from "./support/kill-points.ts";
 import { announce, sampled } from "./support/long.ts";
@@ -43,6 +44,12 @@ const MOVES = {
     here: ["acme", "bakery", "bread"],
     there: [],
   },
+  "split with a state at http": {
+    before: [["state", "migrate"]],
+    args: ["split", "client:bakery", "other"],
+    here: ["acme"],
+    there: ["bakery", "bread"],
+  },
 } as const;
 
 let program: Program;
@@ -62,7 +69,10 @@ const otherOf = ({ dir, sandbox, clock, env }: Place) =>
 
 const servicesIn = async (project: Project) =>
   existsSync(project.dir)
-    ? [...(await project.state()).resources.keys()].filter((one) => one.startsWith("hosting_service.")).toSorted()
+    ? (await project.run("state", "list")).out
+        .split("\n")
+        .filter((one) => one.startsWith("hosting_service."))
+        .toSorted()
     : [];
 
 /** Copies a folder with the modes of its files. */
@@ -74,13 +84,16 @@ interface Folder {
   restore(): void;
 }
 
-async function ready(before: readonly (readonly string[])[]): Promise<Folder> {
+async function ready(before: readonly (readonly string[])[], isRemote: boolean): Promise<Folder> {
+  const server = await HttpBackend.start();
+  onTestFinished(() => server.close());
   const project = await startPlace({});
   onTestFinished(() => project.close());
   project.env.XDG_STATE_HOME = path.join(project.dir, ".state-home");
   await project.declare(MAIN);
   await project.declare(CLIENT, "bakery.hosting.yaml");
   await project.apply();
+  if (isRemote) await project.declare(`${MAIN}\nbackend: { http: ${JSON.stringify(server.settings)} }\n`);
   for (const args of before) {
     const { code, text } = await project.run(...args);
     expect(code, text).toBe(0);
@@ -88,7 +101,9 @@ async function ready(before: readonly (readonly string[])[]): Promise<Folder> {
   const copy = `${project.dir}-copy`;
   copyFolder(project.dir, copy);
   onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  const { state } = server;
   const restore = () => {
+    Object.assign(server, { state, lock: undefined });
     rmSync(project.dir, { recursive: true, force: true });
     copyFolder(copy, project.dir);
   };
@@ -125,13 +140,13 @@ async function expectComplete(project: Place, { here, there }: Move, wanted: Rec
 }
 
 const pointsOf = (tally: Tally): KillPoint[] =>
-  (["open", "write", "sync", "rename", "remove"] as const).flatMap((kind) =>
+  (["open", "write", "sync", "rename", "remove", "send", "receive"] as const).flatMap((kind) =>
     tally[kind].flatMap((_, at) => (["before", "after"] as const).map((moment) => ({ kind, nth: at + 1, moment }))),
   );
 
 describe.each(Object.entries(MOVES))("project %s", { timeout: 3_600_000 }, (name, move) => {
   it.each(["kill -9", "Ctrl-C"] as const)("is completed by the same command after %s at any write", async (how) => {
-    const { project, restore } = await ready(move.before);
+    const { project, restore } = await ready(move.before, name.includes("http"));
     const start = { cwd: project.dir, env: project.env, args: ["project", ...move.args] };
     const { ended, tally } = await program.count(start);
     expect(ended.code, ended.err).toBe(0);

@@ -184,7 +184,8 @@ export function withHolders(
     const isInside = (remedy: (typeof remedies)[number]) => typeof remedy === "object" && remedy.do === "move";
     const left = kind === undefined ? remedies : remedies.filter((remedy) => !isInside(remedy));
     const name = other === address ? projectAt(place) : undefined;
-    const isImport = (remedy: (typeof remedies)[number]) => typeof remedy === "object" && remedy.do === "import";
+    const isImport = (remedy: (typeof remedies)[number]) =>
+      typeof remedy === "object" && remedy.do === "import" && !remedy.forgetFirst;
     const joined = left.map((remedy) =>
       name !== undefined && isImport(remedy) ? ({ do: "advise", on: "join_project", name } as const) : remedy,
     );

@@ -94,10 +94,7 @@ export async function handOver(project: Project, client: string): Promise<Edited
   const names = new Set(outer.flatMap(({ address }) => namedBy(address)));
   const places = edit.removable(outer, names, "Remove the block there.");
   for (const { edit: file, path } of places) file.remove(path);
-  for (const [, all] of Map.groupBy(places, ({ path }) => path[0].map)) {
-    const items = all.map(({ one }) => ({ from: one.address, destroy: false }));
-    for (const { edit: file, path } of all.slice(0, 1)) file.addItems(path, "removed", items);
-  }
+  edit.addRemoved(places);
   const changes = await edit.result(new Map([...chosen].map((address) => [address, "gone"])));
   return { changes, notes: outer.map(({ address }) => `The next apply removes ${address} from the state only.`) };
 }

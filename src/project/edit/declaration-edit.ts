@@ -125,7 +125,7 @@ export class DeclarationEdit {
     names: ReadonlySet<string>,
     fix: string,
     outputs = this.desired.outputs,
-  ): readonly (Place & { readonly one: DesiredResource })[] {
+  ): readonly (Place & { readonly id: string })[] {
     const isNamed = (address: string) => names.has(address) || names.has(resourceOf(address));
     const declared = [...this.desired.resources, ...(this.desired.data ?? [])].filter((one) => !isNamed(one.address));
     const users = [
@@ -144,7 +144,7 @@ export class DeclarationEdit {
         const range = place.edit.rangeOf(found.path);
         raise("config.by_hand/used", { user, used: `the anchor &${found.anchor} of ${one.address}`, range });
       }
-      return { one, ...place };
+      return { id: one.address, ...place };
     });
   }
 

@@ -1,35 +1,50 @@
 /** Texts of blocks that move to another project. Pure. */
-import { FileEdit, type KeyPath } from "../../fronts/yaml/index.ts";
-import type { Place } from "./declaration-edit.ts";
+import { FileEdit } from "../../fronts/yaml/index.ts";
+import type { DeclarationEdit, Place } from "./declaration-edit.ts";
 
 /** Sections that the blocks of a new project may need. */
 const SHARED = /^(?:provider|providers|variables|defaults|guards|templates|x-.*)$/;
 
-const isTop = (at: KeyPath): boolean => at.length === 1;
+type Files = DeclarationEdit["files"];
+
+const sectionsIn = (edit: FileEdit) => edit.paths.filter((at) => at.length === 1);
 
 /** Returns the lines of each section that the blocks may need. */
-export const sharedIn = (edit: FileEdit): readonly string[] =>
-  edit.paths.filter((at) => isTop(at) && SHARED.test(at[0].key)).map((at) => edit.linesOf(at));
-
-/** Returns true if a text has only comments. */
-export const isEmptyText = (text: string): boolean => /^(?:[ \t\r]*(?:#[^\n]*|---)?\n)*$/.test(text);
+export const sharedIn = (files: Files): readonly string[] =>
+  files.flatMap(({ edit }) => sectionsIn(edit).flatMap((at) => (SHARED.test(at[0].key) ? [edit.linesOf(at)] : [])));
 
 /**
- * Returns the sections of a file that another project does not have, and the comments outside of all sections.
- * @param there lines of the sections of the other project.
+ * Returns the files of the source without content, and their comments. A file that has only comments is moved completely. After the
+ * move of a whole project, all files are without content if the target has all their sections.
+ * @param isWritten true if the target gets the comments. An interrupted run may have moved them.
+ * @returns `empty`: the file with the name of the project is the last. `kept`: files of a whole project with their own parts.
  */
-export function ownParts(text: string, there: ReadonlySet<string>) {
-  const edit = new FileEdit({ path: "", text });
-  const sections = edit.paths.filter(isTop);
-  const isName = (at: KeyPath) => at[0].key === "project";
-  const isKnown = (at: KeyPath) => SHARED.test(at[0].key) && there.has(edit.linesOf(at));
-  const comments = sections
-    .reduce((left, at) => left.replace(isName(at) ? /^project:.*$/m : edit.linesOf(at).trimEnd(), ""), text)
-    .replace(/^---$/gm, "");
-  return {
-    sections: sections.filter((at) => !isName(at) && !isKnown(at)).map(([{ key }]) => key),
-    comments: comments.trim() === "" ? "" : `${comments.trim()}\n\n`,
-  };
+export function emptied<File extends { file: string; before: string; text: string }>(
+  files: readonly File[],
+  there: Files,
+  isWritten: boolean,
+  isWhole: boolean,
+) {
+  const known = new Set(sharedIn(there));
+  const isThere = (text: string) => there.some(({ before }) => before.includes(text.trim()));
+  const parts = files.map(({ file, before, text }) => {
+    const edit = new FileEdit({ path: "", text });
+    const sections = sectionsIn(edit);
+    const isName = sections.some(([{ key }]) => key === "project");
+    const rest = sections.reduce(
+      (left, at) => left.replace(at[0].key === "project" ? /^project:.*$/m : edit.linesOf(at).trimEnd(), ""),
+      text,
+    );
+    const comments = rest.replace(/^---$/gm, "").trim();
+    const own = sections.flatMap((at) => (at[0].key === "project" || known.has(edit.linesOf(at)) ? [] : [at[0].key]));
+    const isBlank = sections.length === 0 && text !== before;
+    return { file, isName, isBlank, comments, own: isWritten || isThere(comments) ? own : [...own, "comments"] };
+  });
+  const kept = isWhole ? parts.filter(({ own }) => own.length > 0) : [];
+  const empty = parts.filter(({ isBlank, own }) => own.length === 0 && (isBlank || (isWhole && kept.length === 0)));
+  const comments = empty.flatMap((one) => (isThere(one.comments) ? [] : [`${one.comments}\n\n`])).join("");
+  const sorted = empty.toSorted((a, b) => Number(a.isName) - Number(b.isName));
+  return { empty: sorted.map(({ file }) => file), comments, kept };
 }
 
 /** Returns the moved entries of each section, in their order. Neighbours are one run. The section is complete if all its entries move. */

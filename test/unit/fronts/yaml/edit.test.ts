@@ -26,6 +26,10 @@ const remove =
   (edit: FileEdit) => {
     for (const keys of all) edit.remove(found(edit, ...keys));
   };
+const drop =
+  (...dropped: string[]) =>
+  (edit: FileEdit) =>
+    edit.dropItems("removed", "from", (address) => dropped.includes(address));
 const removed = (edit: FileEdit) =>
   edit.addItems(found(edit, "services"), "removed", [{ from: "a.b", destroy: false }]);
 
@@ -48,6 +52,29 @@ describe("an edit of a file", () => {
       "a:\n  b:\n    x: 1\n\nd: 1\n",
       add({ c: 2 }, "a"),
       "a:\n  b:\n    x: 1\n  c: 2\n\nd: 1\n",
+    ],
+    [
+      "an item of a list",
+      "removed:\n  - from: a.b\n    destroy: false\n  - { from: a.c, destroy: false }\nd: 1\n",
+      drop("a.b"),
+      "removed:\n  - { from: a.c, destroy: false }\nd: 1\n",
+    ],
+    [
+      "an item of a flow list",
+      "removed: [{ from: a.b }, { from: a.c, destroy: false }] # x\n",
+      drop("a.b"),
+      "removed: [{ from: a.c, destroy: false }] # x\n",
+    ],
+    ["all items of a list at the end", "d: 1\n\nremoved:\n  - { from: a.b }\n", drop("a.b"), "d: 1\n"],
+    ["all items of a list with CRLF", "d: 1\r\n\r\nremoved:\r\n  - { from: a.b }\r\n", drop("a.b"), "d: 1\r\n"],
+    [
+      "two neighbours with the text between them",
+      "a:\n  b: 1\n\n  # Between.\n\n  c: 2\n  # Above d.\n  d: 3\n",
+      (edit) => {
+        remove(["a", "b"], ["a", "c"])(edit);
+        edit.removeBetween(found(edit, "a", "b"), found(edit, "a", "c"));
+      },
+      "a:\n  # Above d.\n  d: 3\n",
     ],
     ["an entry of a flow map", "a: { b: 1 } # x\n", add({ c: 2 }, "a"), "a: { b: 1, c: 2 } # x\n"],
     ["an entry of JSON", '{"a": {"b": 1}}', add({ c: 2 }, "a"), '{"a": {"b": 1, "c":2}}'],
