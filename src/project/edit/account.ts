@@ -1,4 +1,4 @@
-/** Edits that need the account: suspensions because of invoices, and the grants of a person. Sends only GET requests. */
+/** Edits that read the account: services by their invoices, and the grants of a person. Sends only GET requests. */
 import type { InvoiceRecord } from "../../core/api/index.ts";
 import type { Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
@@ -29,30 +29,30 @@ const timeOf = (text: string | null): number => {
   const moment = readMoment(text);
   return "at" in moment ? moment.at : Number.NaN;
 };
-/** Beginning of the comment that names the unpaid invoice of a suspension. */
+/** First part of a comment: the invoice for which the service is suspended. */
 const MARK = /^unpaid (\S+)$/;
 const isMark = (part: string) => MARK.test(part);
 const nameOf = (bill: InvoiceRecord) => String(invoiceOf(bill).number ?? bill.id);
 const earliestDue = (invoices: readonly InvoiceRecord[]) =>
   invoices.toSorted((a, b) => timeOf(a.due_date) - timeOf(b.due_date))[0];
 
-/** Returns true if the service is provisioned: live, or suspended by the host. */
+/** Returns true for a service that is provisioned: live, or suspended by the host. */
 const isOn = (live: Remote | undefined) => live?.phase === "live" || live?.phase === "suspended";
 
 /** Options of {@link setSuspended}. */
 interface Suspending {
-  /** Addresses or domains. Empty: all services. */
+  /** Addresses or domains. If empty, all services. */
   readonly services: readonly string[];
   readonly suspended: boolean;
-  /** Suspends only provisioned services with an invoice that is overdue for at least this time, in milliseconds. */
+  /** Suspends only provisioned services with an invoice that is overdue for longer, in milliseconds. */
   readonly unpaidOver?: number | undefined;
-  /** Restores only services whose comment names a paid invoice and that have no overdue invoice. */
+  /** Restores only services without an overdue invoice, whose comment names a paid invoice. */
   readonly paid?: boolean | undefined;
 }
 
 /**
- * Declares services as suspended or not suspended. A comment names the unpaid invoice: `suspended: true # unpaid INV-7`. A
- * suspension without such a comment has another reason, so a payment does not end it.
+ * Declares services as suspended or not suspended. A comment names the unpaid invoice: `suspended: true # unpaid INV-7`. A suspension
+ * without such a comment has another reason, so its service is not restored after a payment.
  */
 export async function setSuspended(project: Project, options: Suspending): Promise<Edited> {
   const { services: words, suspended, unpaidOver, paid } = options;
@@ -107,7 +107,7 @@ export async function setSuspended(project: Project, options: Suspending): Promi
   };
 }
 
-/** Opens the account of each provider, with those of its declared services that are in the state, by id. */
+/** Opens the account of each provider with its declared services in the state, by id. @returns the state. */
 function eachAccount(
   { project, desired }: DeclarationEdit,
   services: readonly DesiredResource[],
@@ -129,8 +129,9 @@ function eachAccount(
 }
 
 /**
- * Removes all grants of an e-mail address from blocks, templates and anchors. Undeclared grants are declared with their id,
- * so that the next apply adopts them and a second run can remove them. Reads the grants of all declared services.
+ * Removes every grant of an e-mail address, in all blocks, templates and anchors. Declares undeclared grants with their id: the next
+ * apply adopts them, and a second run removes them. Reads the grants of all declared services.
+ * @throws HostformError `plan.address` if no grant is found, because the e-mail address may be mistyped.
  */
 export async function revokePerson(project: Project, email: string): Promise<Edited> {
   const edit = await DeclarationEdit.open(project, true);

@@ -1,4 +1,4 @@
-/** Edits of blocks: remove, rename, hand over, add, accept. */
+/** Edits of blocks: remove, rename, hand over, add, and accept. */
 import path from "node:path";
 import { kinds } from "../../core/kinds/index.ts";
 import { type DesiredResource, foldedDomain, formatAddress, type Json, parseAddress } from "../../core/model/index.ts";
@@ -10,7 +10,7 @@ import type { Project } from "../project.ts";
 import { selected } from "../selection.ts";
 import { DeclarationEdit, type Edited } from "./declaration-edit.ts";
 
-/** Returns the address of a resource, and of the nested resources with its name: a service and its grants. */
+/** Returns the addresses of a resource and of the resources with its name: a service and its grants. */
 export const namedBy = (address: string): readonly string[] => {
   const { type, name, key } = parseAddress(address) ?? {};
   if (key !== undefined) return [address];
@@ -19,7 +19,7 @@ export const namedBy = (address: string): readonly string[] => {
   );
 };
 
-/** Removes the items of `moved` that end at removed addresses, directly or through other items. */
+/** Removes the items of `moved` that lead to removed addresses, also through other items. */
 export function dropMoves(edit: DeclarationEdit, names: ReadonlySet<string>): void {
   const moved = edit.desired.moved ?? [];
   const dropped = new Set(names);
@@ -39,7 +39,7 @@ export async function removeResource(project: Project, text: string): Promise<Ed
   return { changes, notes: [`${resource.address} is no longer declared.`] };
 }
 
-/** Renames a block and all references to it, and adds `moved`. @param to An address or a name. */
+/** Renames a block and all references to it, and adds `moved`. @param to an address, or a name. */
 export async function renameResource(project: Project, text: string, to: string): Promise<Edited> {
   const edit = await DeclarationEdit.open(project);
   const resource = edit.resource(text);
@@ -58,7 +58,7 @@ export async function renameResource(project: Project, text: string, to: string)
   const renamed = `$1.${target.name}`;
   for (const one of edit.files) one.edit.replaceAll(pattern, renamed, ["moved", "removed"]);
   file.renameKey(path, target.name);
-  // If the resource had the new name before, its `moved` items must be reversed.
+  // A name that the resource had before: its `moved` items are reversed.
   const later = new Set<string>();
   let earlier: string | undefined = address;
   while (earlier !== undefined && earlier !== renamedTo && !later.has(earlier)) {
@@ -85,7 +85,7 @@ export async function renameResource(project: Project, text: string, to: string)
   return { changes: await edit.result(new Map(), rename), notes: [`${address} is renamed to ${renamedTo}.`] };
 }
 
-/** Removes all blocks of a client, and adds `removed`, so that an apply does not change the objects. */
+/** Removes all blocks of a client, and adds `removed` so that an apply leaves the objects unchanged. */
 export async function handOver(project: Project, client: string): Promise<Edited> {
   const edit = await DeclarationEdit.open(project);
   const { resources } = edit.desired;
@@ -99,7 +99,7 @@ export async function handOver(project: Project, client: string): Promise<Edited
   return { changes, notes: outer.map(({ address }) => `The next apply removes ${address} from the state only.`) };
 }
 
-/** Adds a service with a template, below the last service of its client, or else of its template, or else of all. */
+/** Adds a service with a template, after the last service of its client, of its template, or of all. */
 export async function addService(
   project: Project,
   domain: string,
@@ -142,7 +142,7 @@ export async function addService(
   return { changes, notes };
 }
 
-/** Writes the live values of a resource into its block. Reads the account. */
+/** Writes the live values of a resource into its block. Reads the account as a plan does. */
 export async function acceptLive(project: Project, text: string): Promise<Edited> {
   const edit = await DeclarationEdit.open(project, true);
   const resource = edit.resource(text);
@@ -152,7 +152,7 @@ export async function acceptLive(project: Project, text: string): Promise<Edited
   const { before, reasons = [], sensitive = [] } = planned.find((one) => one.address === address) ?? {};
   if (before === null || before === undefined)
     return { changes: [], notes: [`${address} does not exist in the account. Remove its block, or apply.`] };
-  // A plan ignores an undeclared suspension.
+  // A plan does not compare an undeclared suspension.
   const isSuspended = before.suspended === true && resource.config.suspended === undefined;
   const values: Record<string, Json> = {};
   for (const name of new Set([

@@ -1,4 +1,4 @@
-/** Edits the files of a declaration. Checks the effect of all edits before it writes any file. */
+/** Edits the files of a declaration, and checks the effect of all edits before any file is written. */
 import path from "node:path";
 import { read } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
@@ -24,31 +24,28 @@ import { environmentNames } from "../environments.ts";
 import { problem, raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 
-/** Result of an edit. No file is written yet. */
+/** The result of an edit. Nothing is written yet. */
 export interface Edited {
   readonly changes: readonly FileChange[];
   /** One sentence for each edited resource. */
   readonly notes: readonly string[];
 }
 
-/** Location of a key in a file. */
+/** A key in a file. */
 export interface Place {
   readonly edit: FileEdit;
   readonly path: KeyPath;
 }
 
-/**
- * Expected effects of an edit, by address with or without instance key. A map contains the new values of attributes. All
- * other resources must stay unchanged.
- */
+/** Expected effects by address, or by address without key. A map has the new values of attributes. Other resources must not change. */
 export type Effects = ReadonlyMap<string, "gone" | "any" | JsonObject>;
 
 export class DeclarationEdit {
   readonly project: Project;
   readonly desired: Desired;
-  /** Files with their original text. */
+  /** Files with their complete text. */
   readonly files: readonly { readonly edit: FileEdit; readonly before: string }[];
-  /** The declaration after the edits. Undefined before `result`, or if nothing changed. */
+  /** The declaration after the edits. Undefined before `result`, and without a change. */
   after: Desired | undefined;
 
   private constructor(project: Project, desired: Desired, files: DeclarationEdit["files"]) {
@@ -59,7 +56,7 @@ export class DeclarationEdit {
 
   /**
    * Opens a valid declaration.
-   * @param ofAccount True if the edit uses values of one account. Declarations with several environments are then rejected.
+   * @param ofAccount true for an edit with values of one account. Blocks that several environments share are rejected.
    */
   static async open(project: Project, ofAccount = false): Promise<DeclarationEdit> {
     const names = ofAccount ? await environmentNames(project.source) : [];
@@ -91,22 +88,19 @@ export class DeclarationEdit {
     return raise("plan.address", { text, near: longer ? ` Did you mean "${longer}"?` : didYouMean(text, known) });
   }
 
-  /** Returns the location of a resource or its attribute. It may be in a template or an anchor. */
+  /** Returns the place of a resource or its attribute: in its block, or in a template or an anchor. */
   placeOf({ locate }: DesiredResource, attribute: readonly string[] = []): Place | undefined {
     return this.placeAt(locate(attribute));
   }
 
-  /** Returns the location at the start of a range. */
+  /** Returns the place at the beginning of a range. */
   placeAt(range: SourceRange | undefined): Place | undefined {
     const { edit } = this.files.find((file) => file.edit.source.path === range?.file) ?? {};
     const found = range && edit?.at(range);
     return edit && found && { edit, path: found };
   }
 
-  /**
-   * Returns the own block of a resource.
-   * @throws HostformError `config.by_hand` if the block belongs to a template or an anchor.
-   */
+  /** Returns the own block of a resource. @throws HostformError `config.by_hand` for a block of a template or an anchor. */
   block(resource: DesiredResource, fix: string): Place {
     const place = this.placeOf(resource) ?? raise("plan.address", { text: resource.address, near: "" });
     const { section } = kinds.get(kinds.get(resource.type)?.nested?.in ?? resource.type) ?? {};
@@ -116,9 +110,8 @@ export class DeclarationEdit {
   }
 
   /**
-   * Returns the own blocks of resources to be removed.
-   * @param names Their addresses, without instance keys if all instances are removed.
-   * @throws HostformError `config.by_hand` if an anchor, an output or another resource uses a block.
+   * Returns the own blocks of resources that are removed. @param names their addresses, without keys if all instances are removed.
+   * @throws HostformError `config.by_hand` for an anchor, an output or another resource that uses a block.
    */
   removable(
     resources: readonly DesiredResource[],
@@ -148,7 +141,15 @@ export class DeclarationEdit {
     });
   }
 
-  /** Returns the parts of the comment after an attribute in the block of a resource. */
+  /** Adds blocks to `removed` of their documents, so that an apply leaves the objects unchanged. */
+  addRemoved(blocks: readonly (Place & { readonly id: string })[]): void {
+    for (const [, all] of Map.groupBy(blocks, ({ path: at }) => at[0].map)) {
+      const items = all.map(({ id }) => ({ from: id, destroy: false }));
+      for (const { edit, path: at } of all.slice(0, 1)) edit.addItems(at, "removed", items);
+    }
+  }
+
+  /** Returns the parts of the comment at the line of an attribute in the block of a resource. */
   comments(resource: DesiredResource, attribute: string): readonly string[] {
     const place = this.placeOf(resource);
     const own = place?.edit.find(...place.path.map(({ key }) => key), attribute);
@@ -157,8 +158,8 @@ export class DeclarationEdit {
   }
 
   /**
-   * Sets an attribute where the block declares it. If only a template declares it, adds it to the block.
-   * @param comment Replaces the comment after the attribute.
+   * Sets an attribute where its block declares it. Otherwise adds it to the block, which overrides a template.
+   * @param comment replaces the comment at the line.
    */
   set(resource: DesiredResource, attribute: string, value: Json, comment?: string): void {
     const fix = `Set ${attribute} of ${resource.address} to ${JSON.stringify(value)}.`;
@@ -174,9 +175,8 @@ export class DeclarationEdit {
   }
 
   /**
-   * Returns the changed files, after a check that the new declaration is valid and has exactly these effects.
-   * @param rename Replaces a name in addresses and values.
-   * @throws HostformError `config.by_hand`, and mistakes of the new declaration.
+   * Returns the changed files after a check: the result is a valid declaration with exactly these effects.
+   * @param rename replaces a name in addresses and values. @throws HostformError `config.by_hand`, and the mistakes of the result.
    */
   async result(effects: Effects, rename = (text: string) => text): Promise<readonly FileChange[]> {
     const changes = this.files.flatMap(({ edit, before }): FileChange[] => {
@@ -192,10 +192,8 @@ export class DeclarationEdit {
 }
 
 /**
- * Checks the effects of new texts.
- * @param before Undefined for a new project.
- * @param origin Converts a range in the new texts to a range in the current files.
- * @throws HostformError as `result` does.
+ * Checks the texts of a project. @param before undefined for a new project. @param origin returns the range in the present files of a
+ * range in the texts. @throws HostformError as `result` does.
  */
 export async function checkEffects(
   { declaration }: Project,

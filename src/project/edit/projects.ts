@@ -25,7 +25,7 @@ import { type FileChange, writeFiles } from "../adopt/write.ts";
 import { valueIn } from "../base.ts";
 import { environmentNames } from "../environments.ts";
 import { remember } from "../history.ts";
-import { refuse } from "../messages.ts";
+import { raise } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { selected } from "../selection.ts";
 import { gitignoreWith } from "../starter.ts";
@@ -50,7 +50,7 @@ interface Move {
   readonly notes: readonly string[];
 }
 
-const refuseMove = (why: string): never => refuse("usage/split", { why });
+const refuseMove = (why: string): never => raise("usage/split", { why });
 
 /**
  * Moves the blocks of a file or client, or all blocks, to the project in another folder.
@@ -70,7 +70,7 @@ export async function moveBlocks(
     const move = await planMove(from, to, what);
     const sources = move.files.map((one) => (move.empty.includes(one.file) ? { ...one, text: "" } : one));
     const changes = [...move.created, ...sources.filter(({ before, text }) => text !== before)];
-    if (changes.length === 0) refuse("usage/split_nothing", { what: what ?? "the project" });
+    if (changes.length === 0) raise("usage/split_nothing", { what: what ?? "the project" });
     if (!dryRun) await carryOut(from, to, move);
     return { changes, notes: move.notes };
   } finally {
@@ -83,7 +83,7 @@ async function planMove(from: Project, to: Project, what: string | undefined): P
   const { dir } = to.source;
   await refusePlaces(from, to);
   const before = await declaredIn(to);
-  if ((await declaredIn(from)) === undefined) refuse("usage/split_nothing", { what: path.relative(cwd, own) });
+  if ((await declaredIn(from)) === undefined) raise("usage/split_nothing", { what: path.relative(cwd, own) });
   const edit = await DeclarationEdit.open(from);
   const chosen = chosenIn(edit, before, what);
   const target = await targetFile(edit, to, before, chosen, what);
@@ -263,7 +263,8 @@ function newName(dir: string, what: string | undefined, project: string): string
   const stem =
     what === undefined ? "" : path.basename(what.replace("client:", "")).replace(/(?:\.?hosting)?\.ya?ml$/, "");
   const suffix = ".hosting.yaml";
-  const taken = exists(dir) ? listNow(dir).map((name) => name.replace(suffix, "")) : [];
+  const files = exists(dir) ? listNow(dir).filter((name) => name.endsWith(suffix)) : [];
+  const taken = files.map((name) => name.slice(0, -suffix.length));
   return `${freeName(slug(stem === "" ? project : stem), new Set(taken))}${suffix}`;
 }
 
