@@ -110,7 +110,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
 
 /** Returns true if the user wants only notes and holdings on disk. @throws HostformError `config.invalid_value`. */
 export function isInMemory({ HOSTFORM_STORE: store, HOSTFORM_LEDGER: ledger }: EnvVars): boolean {
-  if (store && store !== "memory") raise("config.invalid_value/store");
+  if (store && store !== "memory" && !/^postgres(?:ql)?:/.test(store)) raise("config.invalid_value/store");
   return store === "memory" || ledger === "memory";
 }
 

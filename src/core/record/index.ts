@@ -24,7 +24,7 @@ export {
 export type { StateBackend } from "./opening.ts";
 export { createHttpBackend, type HttpBackendOptions } from "./remote/http.ts";
 export { createPgBackend } from "./remote/pg.ts";
-export { connectTo, type Database, interruptibly, type PgModule } from "./remote/pg-connection.ts";
+export { configOf, connectTo, type Database, interruptibly, type PgModule } from "./remote/pg-connection.ts";
 export { createS3Backend } from "./remote/s3.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
 export { moveResources, Revision, selectResources, withOutputs } from "./revise.ts";
