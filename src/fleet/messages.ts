@@ -59,7 +59,7 @@ const messages = {
     remedies: ["Check HOSTFORM_STORE, and that the role may create the schema hostform_fleet."],
   })),
   "fleet.queue/lost": warning(({ why }: Words<"why">) => ({
-    summary: `The database of the fleet does not respond: ${why}`,
+    summary: `The queue of the fleet failed: ${why}`,
     remedies: ["Check the database. Running checks go on, and the worker connects again."],
   })),
 } satisfies Catalogue;
@@ -71,7 +71,7 @@ export function refuse<Name extends keyof typeof messages>(name: Name, given: Gi
   throw new HostformError([problem(name, given)]);
 }
 
-/** Returns an error outside of a check as diagnostics. An error without a diagnostic is one of the database. */
+/** Returns an error outside of a check as diagnostics. */
 export const troubleOf = (error: unknown): readonly Diagnostic[] =>
   error instanceof HostformError
     ? error.diagnostics

@@ -32,7 +32,8 @@ const SUPERVISE_SECONDS = 5;
 const EXPIRE_SECONDS = 82_800;
 /** A check ends with a result, so only the end of its worker repeats a check. The pause grows to one hour. */
 const RETRIES = { retryLimit: 10_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 3_600 };
-const POLL_SECONDS = 1;
+/** Pause between two searches for a check of each free place, in seconds. */
+const POLL_SECONDS = 2;
 const CONNECTIONS = 4;
 const DONE_SECONDS = 3_600;
 /** Longest wait for running checks after Ctrl-C. An apply waits 30 seconds for its requests. */

@@ -10,7 +10,7 @@ import { type Fleet, readFleet } from "./declaration.ts";
 import { memberAt, type Seat, seats, templatesOf } from "./members.ts";
 import { troubleOf } from "./messages.ts";
 import { applied, failedProject, load, type Ready, summaryOf, wavesOf } from "./once.ts";
-import type { Cause, Check, Queue } from "./queue.ts";
+import type { Cause, Check, NextCheck, Queue } from "./queue.ts";
 import type { Recorded, Records } from "./records.ts";
 
 export interface WorkerOptions {
@@ -94,24 +94,27 @@ export class FleetWorker {
   }
 
   async #reread(isReload: boolean): Promise<void> {
-    const { fleet, version, at } = this.#roster;
+    const { fleet, at } = this.#roster;
     const now = await readFleet(fleet.file, fleet.file);
     const isOld = this.#options.clock.monotonic() - at >= fleet.interval;
     if (!isReload && !isOld && JSON.stringify(now) === JSON.stringify(fleet)) return;
     this.#roster = await rosterOf(now, this.#options);
-    await this.#schedule(isReload || this.#roster.version !== version);
+    await this.#schedule(isReload);
   }
 
-  /** Gives each project without a waiting check its next one. @param isReload checks all projects now. */
+  /** Gives each project a check: now after a change of the fleet, otherwise when it is due. @param isReload now in any case. */
   async #schedule(isReload = false): Promise<void> {
+    const { seats, version, fleet } = this.#roster;
     const known = new Map((await this.#records.read()).map((one) => [one.project, one]));
-    const checks = [...this.#roster.seats.keys()].map((project) => {
-      const { account, age = Number.POSITIVE_INFINITY } = known.get(project) ?? {};
-      const seconds = Math.max(0, (this.#roster.fleet.interval * DUE) / 1000 - age);
-      return { project, account, seconds, cause: isReload ? ("reload" as const) : ("schedule" as const) };
-    });
-    if (!isReload) return this.#queue.later(checks);
-    for (const check of checks) await this.#queue.now(check);
+    const later: NextCheck[] = [];
+    for (const project of seats.keys()) {
+      const last = known.get(project);
+      const next = { project, account: last?.account };
+      const seconds = Math.max(0, (fleet.interval * DUE) / 1000 - (last?.age ?? Number.POSITIVE_INFINITY));
+      if (isReload || (last && last.version !== version)) await this.#queue.now({ ...next, cause: "reload" });
+      else later.push({ ...next, cause: "schedule", seconds });
+    }
+    await this.#queue.later(later);
   }
 
   async #check(check: Check, group: string | undefined): Promise<void> {

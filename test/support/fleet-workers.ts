@@ -15,6 +15,8 @@ interface FleetOptions {
   readonly projects: number;
   /** Number of hosts with one token each. The projects are dealt to them. */
   readonly tokens: number;
+  /** Sites of each project. Default: 1. */
+  readonly sites?: number;
   readonly fleet?: object;
   readonly sandbox?: SandboxOptions;
   readonly env?: Readonly<Record<string, string>>;
@@ -46,7 +48,7 @@ export class FleetUnderTest {
   }
 
   static async start(postgres: Postgres, options: FleetOptions): Promise<FleetUnderTest> {
-    const { projects, tokens, fleet, sandbox, env } = options;
+    const { projects, tokens, sites = 1, fleet, sandbox, env } = options;
     const dir = mkdtempSync(quickFolder("fleet"));
     const defaults = { rateLimit: 0, autoPay: true, provisioningSeconds: 0, ...profileOfRun() };
     const starting = Array.from({ length: tokens }, (_, nth) =>
@@ -58,8 +60,11 @@ export class FleetUnderTest {
       const folder = path.join(dir, "customers", name);
       mkdirSync(folder, { recursive: true });
       const host = { base_url: hosts[nth % tokens]?.url, token_env: `HOSTING_TOKEN_${nth % tokens}` };
-      const www = { plan_id: 11, currency: "USD", domain: domainOf(name), deletion_policy: "forget" };
-      const declared = { project: name, providers: { default: host }, services: { www } };
+      const services = Array.from({ length: sites }, (_, at) => {
+        const domain = at === 0 ? domainOf(name) : `s${at}.${name}.example`;
+        return [`s${at}`, { plan_id: 11, currency: "USD", domain, deletion_policy: "forget" }];
+      });
+      const declared = { project: name, providers: { default: host }, services: Object.fromEntries(services) };
       writeFileSync(path.join(folder, "hosting.yaml"), JSON.stringify(declared));
     }
     const file = { fleet: "agency", projects: [{ path: "customers/*" }], interval: "1m", ...fleet };
@@ -106,7 +111,7 @@ export class FleetUnderTest {
   /** Returns the domains of the fleet's services on all hosts, sorted. */
   ordered(): string[] {
     const all = this.hosts.flatMap(({ control }) => control.list("services").map(({ domain }) => String(domain)));
-    return all.filter((domain) => /^www\.p\d{4}\.example$/.test(domain)).sort();
+    return all.filter((domain) => /^\w+\.p\d{4}\.example$/.test(domain)).sort();
   }
 
   hostOf(project: string): Sandbox {
@@ -134,6 +139,7 @@ export class FleetUnderTest {
 
 export class Worker {
   readonly process: ChildProcess;
+  isEnded = false;
   readonly ended: Promise<number | null>;
   /** Both streams. */
   text = "";
@@ -144,7 +150,12 @@ export class Worker {
       stream?.on("data", (chunk) => {
         this.text += chunk;
       });
-    this.ended = new Promise((resolve) => child.once("close", resolve));
+    this.ended = new Promise((resolve) =>
+      child.once("close", (code) => {
+        this.isEnded = true;
+        resolve(code);
+      }),
+    );
   }
 
   /** URLs of the servers of the worker: metrics, then webhooks. */
