@@ -1,6 +1,6 @@
 /**
  * Many projects as one fleet: reads `fleet.yaml`, checks out repositories, and plans, applies or reports all projects with limits over
- * the whole fleet: once, or for ever with workers that share a queue in PostgreSQL. In: the file of the fleet, and the library of
+ * the whole fleet: once, or repeatedly with workers that share a queue in PostgreSQL. In: the file of the fleet, and the library of
  * `project`. Out: one report. Must not: plan or apply a project in another way than `hostform plan` and `hostform apply` do, apply an
  * unverified commit, or decide about single resources.
  */

@@ -32,7 +32,7 @@ export function registerFleet({ command, action }: Registration): void {
   const runs = () => import("../fleet-run.ts");
   command(
     "run",
-    "check all projects for ever, with any number of workers and one queue in PostgreSQL",
+    "check all projects until Ctrl-C, with any number of workers and one queue in PostgreSQL",
     "Commands:",
     fleet,
   )
