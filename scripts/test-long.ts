@@ -123,6 +123,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "lives with random servers, narrowed down to the cause where one breaks; HOSTFORM_SERVERS says how many",
     script: ["scripts/test-servers.ts"],
   },
+  fleet: {
+    what: "workers of a fleet, killed at random, and PostgreSQL restarted; HOSTFORM_FLEET=WORKERS,PROJECTS,TOKENS,SITES,KILLS says how many",
+    tests: "test/reliability/fleet.test.ts",
+  },
   runs: { what: "two runs at once with one token, twenty times", tests: "test/reliability/two-runs.test.ts" },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },
 };

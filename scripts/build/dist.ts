@@ -60,8 +60,8 @@ export function buildProgram(outdir: string): Promise<string[]> {
     outdir,
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    // Optional: a project whose state is in PostgreSQL installs it.
-    external: ["pg"],
+    // Optional: a project whose state is in PostgreSQL, or a fleet with workers, installs them.
+    external: ["pg", "pg-boss"],
     // CommonJS dependencies need a `require` for modules of Node. `createRequire` takes longer.
     banner: {
       js: "const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error(`Cannot find module ${name}`); return found; };",

@@ -1,7 +1,17 @@
 /** Runs `fleet plan`, `fleet status` and `fleet apply`: one report and one exit code for many projects. */
 import path from "node:path";
 import type { FailOn } from "../core/model/index.ts";
-import { applyFleet, planFleet, readFleet, statusFleet } from "../fleet/index.ts";
+import {
+  applyFleet,
+  type Fleet,
+  openQueue,
+  planFleet,
+  Records,
+  readFleet,
+  recordedFleet,
+  statusFleet,
+} from "../fleet/index.ts";
+import type { Project } from "../project/project.ts";
 import { leaving } from "../project/redaction.ts";
 import { type FleetReport, renderFleet, renderFleetHtml, renderFleetMarkdown } from "../report/index.ts";
 import { approve } from "./apply.ts";
@@ -15,6 +25,24 @@ interface FleetFlags extends FailOnFlags {
   readonly format?: "text" | "json" | "markdown" | "html";
   readonly autoApprove?: boolean;
   readonly detailedExitcode?: boolean;
+  readonly recorded?: boolean;
+}
+
+/** Reads the file of the fleet. */
+export async function fleetOf({ source }: Project): Promise<Fleet> {
+  const [file = path.join(source.dir, "fleet.yaml"), other] = source.files;
+  if (other !== undefined) raise("usage/combined", { options: "two files of a fleet" });
+  return readFleet(file, path.relative(source.cwd, file));
+}
+
+/** Returns the last results of the workers. */
+async function recorded(fleet: Fleet, { source, host }: Project): Promise<FleetReport> {
+  const queue = await openQueue(fleet.fleet, source.env, false, () => undefined);
+  try {
+    return await recordedFleet(fleet, await Records.open(queue), host.clock);
+  } finally {
+    await queue.close();
+  }
 }
 
 /** Returns the action of one command. Exit code 1 if a project failed or did not start. */
@@ -22,9 +50,7 @@ const running =
   (command: "plan" | "status" | "apply"): Action<FleetFlags> =>
   async (terminal, project, flags) => {
     const { source, host } = project;
-    const [file = path.join(source.dir, "fleet.yaml"), other] = source.files;
-    if (other !== undefined) raise("usage/combined", { options: "two files of a fleet" });
-    const fleet = await readFleet(file, path.relative(source.cwd, file));
+    const fleet = await fleetOf(project);
     const stop = new AbortController();
     const end = terminal.onInterrupt(() => stop.abort());
     const options = {
@@ -43,7 +69,7 @@ const running =
         return true;
       };
       const run = { plan: planFleet, status: statusFleet, apply: applyFleet }[command];
-      const report = await run(fleet, { ...options, approve: ask });
+      const report = flags.recorded ? await recorded(fleet, project) : await run(fleet, { ...options, approve: ask });
       const { format = terminal.json ? "json" : "text" } = flags;
       if (format === "json") printJson(terminal, report);
       else if (format === "text") terminal.out(renderFleet(report));

@@ -35,7 +35,7 @@ export function heartbeatTo(url: URL | undefined, { source, host, log }: Project
 }
 
 /**
- * Runs a command, then sends a heartbeat: success for exit codes 0 and 2. `watch` does this for each check instead.
+ * Runs a command, then sends a heartbeat: success for exit codes 0 and 2. `watch` and `fleet run` do this for each check instead.
  * @returns the exit code of the command.
  */
 export async function observed(
@@ -44,7 +44,7 @@ export async function observed(
   parts: ProjectParts,
   work: (parts: ProjectParts) => Promise<number>,
 ): Promise<number> {
-  const isWatch = command === "watch";
+  const isWatch = command === "watch" || command === "fleet run";
   const beat = heartbeatTo(isWatch ? undefined : heartbeat, parts);
   const trace = await startTrace(parts);
   const run = () => work(trace ? { ...parts, log: { ...parts.log, trace } } : parts);

@@ -35,6 +35,10 @@ const project = z
       .describe("File of allowed signers (`ssh-keygen`). Only commits with their signatures are used."),
     environment: text.optional().describe("Environment of the project."),
     stack: text.optional().describe("Stack of the project instead of a declaration in YAML, such as cdktf.out."),
+    secret_env: text
+      .regex(/^[A-Za-z_]\w*$/, "expected the name of an environment variable")
+      .optional()
+      .describe("Environment variable with the signing secret of the project's webhooks, for `fleet run --listen`."),
   })
   .refine(({ path, git }) => path !== undefined || git !== undefined, "expected `path` or `git`")
   .refine(({ git, branch, signers }) => git !== undefined || (branch ?? signers) === undefined, {

@@ -22,20 +22,59 @@ export interface Members {
   readonly failed: readonly { readonly name: string; readonly errors: readonly Diagnostic[] }[];
 }
 
-/**
- * Finds the projects of a fleet, in the order of the entries, and fetches their repositories. A failed entry does not affect the
- * others.
- */
+/** Place of a project in the list of a fleet, known without its repository if the path has no `*`. */
+export interface Seat {
+  readonly name: string;
+  readonly entry: FleetEntry;
+}
+
+/** Result of a function for each entry. */
+interface ByEntry<T> {
+  readonly found: readonly T[];
+  readonly failed: Members["failed"];
+}
+
+/** Finds the projects of a fleet, in the order of the entries, and fetches their repositories. */
 export async function members(fleet: Fleet, env: EnvVars): Promise<Members> {
   const templates = await templatesOf(fleet, env);
-  const found = new Map<string, Member>();
+  return byEntry(fleet, (entry, file) => membersOf(entry, fleet, { env, templates }, file));
+}
+
+/** Finds the names of the projects of a fleet. Fetches only repositories with a `*` in the path. */
+export function seats(fleet: Fleet, env: EnvVars): Promise<ByEntry<Seat>> {
+  return byEntry(fleet, async (entry, file) => {
+    const { git, path: pattern = "." } = entry;
+    if (git !== undefined && !pattern.includes("*"))
+      return [{ name: nameOf(entry, path.posix.join(pattern, ".")), entry }];
+    return (await membersOf(entry, fleet, { env }, file)).map(({ name }) => ({ name, entry }));
+  });
+}
+
+/** Returns the projects of these names or patterns. @throws HostformError `fleet.project` if there are none. */
+export async function chosenSeats(fleet: Fleet, env: EnvVars, patterns: readonly string[]): Promise<Seat[]> {
+  const { found } = await seats(fleet, env);
+  const chosen = found.filter(({ name }) => patterns.some((pattern) => isLike(pattern, name)));
+  if (chosen.length === 0) raise("fleet.project/unmatched", { names: found.map(({ name }) => name) });
+  return chosen;
+}
+
+/** Fetches the repository of one project. @returns undefined if the project is no longer there. */
+export async function memberAt({ name, entry }: Seat, fleet: Fleet, shared: LoadOptions): Promise<Member | undefined> {
+  return (await membersOf(entry, fleet, shared, path.basename(fleet.file))).find((one) => one.name === name);
+}
+
+/** Calls a function for each entry, in order. A failed entry does not affect the others. */
+async function byEntry<T extends { readonly name: string }>(
+  fleet: Fleet,
+  work: (entry: FleetEntry, file: string) => Promise<readonly T[]>,
+): Promise<ByEntry<T>> {
+  const found = new Map<string, T>();
   const failed: { name: string; errors: readonly Diagnostic[] }[] = [];
   for (const [at, entry] of fleet.projects.entries()) {
-    const shared = { env, environment: entry.environment, stack: entry.stack, ...(templates && { templates }) };
     try {
-      for (const member of await membersOf(entry, fleet, shared, `${path.basename(fleet.file)}: projects[${at}]`)) {
-        if (found.has(member.name)) raise("fleet.project/twice", { file: fleet.file, name: member.name });
-        found.set(member.name, member);
+      for (const one of await work(entry, `${path.basename(fleet.file)}: projects[${at}]`)) {
+        if (found.has(one.name)) raise("fleet.project/twice", { file: fleet.file, name: one.name });
+        found.set(one.name, one);
       }
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
@@ -48,7 +87,8 @@ export async function members(fleet: Fleet, env: EnvVars): Promise<Members> {
 async function membersOf(entry: FleetEntry, fleet: Fleet, shared: LoadOptions, file: string): Promise<Member[]> {
   const root = path.dirname(fleet.file);
   const { path: pattern = ".", git: url, branch = "main", signers } = entry;
-  const load = (dir: string) => ({ ...shared, directory: dir });
+  const { environment, stack } = entry;
+  const load = (dir: string) => ({ ...shared, environment, stack, directory: dir });
   const accept = async (dir: string) => {
     for (const folder of await foldersIn(dir, pattern)) await loadProject(load(path.join(dir, folder)));
   };
@@ -92,7 +132,7 @@ async function foldersIn(root: string, pattern: string): Promise<string[]> {
 }
 
 /** Returns the shared templates with their version. @throws HostformError as {@link checkedOut} does. */
-async function templatesOf({ templates, file }: Fleet, env: EnvVars): Promise<LoadOptions["templates"]> {
+export async function templatesOf({ templates, file }: Fleet, env: EnvVars): Promise<LoadOptions["templates"]> {
   if (templates === undefined) return undefined;
   const { path: at, git: url, commit: ref } = templates;
   if (url === undefined || ref === undefined) return { file: path.resolve(path.dirname(file), at), version: at };

@@ -1,6 +1,14 @@
 /** Messages about a fleet. */
-import { type Catalogue, error, problemsOf, type Raise, raiseOf, type Words } from "../core/messages/message.ts";
-import { some } from "../core/model/index.ts";
+import {
+  type Catalogue,
+  error,
+  problemsOf,
+  type Raise,
+  raiseOf,
+  type Words,
+  warning,
+} from "../core/messages/message.ts";
+import { type Diagnostic, errnoOf, HostformError, messageOf, some } from "../core/model/index.ts";
 
 const messages = {
   "fleet.invalid": error(({ file, why }: Words<"file" | "why">) => ({
@@ -35,9 +43,42 @@ const messages = {
     detail: "No project was applied.",
     remedies: ["Apply fewer projects, or raise the limit in the file of the fleet."],
   })),
+  "fleet.guard/interval": error(
+    ({ what, planned, limit, minutes }: Words<"what" | "planned" | "limit" | "minutes">) => ({
+      summary: `The fleet would ${what} ${planned} within ${minutes}; the limit is ${limit}`,
+      detail: "The plan was not applied. hostform checks the project again after the interval.",
+      remedies: ["Wait, or raise the limit in the file of the fleet."],
+    }),
+  ),
+  "fleet.queue/store": error(() => ({
+    summary: "The workers of a fleet need a PostgreSQL database, and HOSTFORM_STORE names none",
+    remedies: [
+      "Set HOSTFORM_STORE=postgres://USER@HOST/DATABASE. `fleet plan`, `status` and `apply` need no database.",
+    ],
+  })),
+  "fleet.queue/package": error(({ why }: Words<"why">) => ({
+    summary: "The workers of a fleet require the npm package pg-boss",
+    detail: why,
+    remedies: ["Install the npm packages pg-boss and pg in the same place as this program."],
+  })),
+  "fleet.queue/database": error(({ place, why }: Words<"place" | "why">) => ({
+    summary: `The queue of the fleet at ${place} cannot be used`,
+    detail: why,
+    remedies: ["Check HOSTFORM_STORE, and that the role may create the schema hostform_fleet."],
+  })),
+  "fleet.queue/lost": warning(({ why }: Words<"why">) => ({
+    summary: `The queue of the fleet failed: ${why}`,
+    remedies: ["Check the database. Running checks go on, and the worker connects again."],
+  })),
 } satisfies Catalogue;
 
 export const problem = problemsOf(messages);
 
 /** Throws a message of the catalogue. */
 export const raise: Raise<typeof messages> = raiseOf(messages);
+
+/** Returns an error outside of a check as diagnostics. */
+export const troubleOf = (error: unknown): readonly Diagnostic[] =>
+  error instanceof HostformError
+    ? error.diagnostics
+    : [problem("fleet.queue/lost", { why: messageOf(error) || (errnoOf(error) ?? "unknown") })];

@@ -3,6 +3,7 @@ import { type Clock, type Diagnostic, type EnvVars, type FailOn, ifExplained, is
 import { type LoadedProject, loadProject, type Planned } from "../project/library.ts";
 import { yamlRemedies } from "../project/stack-diagnostics.ts";
 import { diagnosticJson, type FleetProject, type FleetReport, fleetTotals } from "../report/index.ts";
+import { plural } from "../report/numbers.ts";
 import type { Fleet } from "./declaration.ts";
 import { type Member, members } from "./members.ts";
 import { problem, raise } from "./messages.ts";
@@ -25,7 +26,7 @@ export interface ApplyFleetOptions extends FleetOptions {
 }
 
 /** A loaded project with its plan. */
-interface Ready {
+export interface Ready {
   readonly member: Member;
   readonly project: LoadedProject;
   readonly plan: Planned;
@@ -33,7 +34,7 @@ interface Ready {
 
 const NOTHING = { add: 0, change: 0, destroy: 0, orders: 0, spend: {}, offline: [], holds: [], errors: [] };
 
-const failedProject = ({ name, commit }: Pick<Member, "name" | "commit">, errors: readonly Diagnostic[]) => ({
+export const failedProject = ({ name, commit }: Pick<Member, "name" | "commit">, errors: readonly Diagnostic[]) => ({
   ...NOTHING,
   name,
   commit: commit ?? null,
@@ -87,7 +88,10 @@ export async function applyFleet(fleet: Fleet, options: ApplyFleetOptions): Prom
 const notStarted = (one: FleetProject): FleetProject =>
   one.result === "differs" ? { ...one, result: "not_started" } : one;
 
-async function applied({ member, project, plan }: Ready, options: FleetOptions): Promise<FleetProject> {
+export async function applied(
+  { member, project, plan }: Ready,
+  options: Pick<FleetOptions, "signal">,
+): Promise<FleetProject> {
   const planned = summaryOf(member, plan);
   const result = await project.apply(plan, options.signal && { signal: options.signal });
   const errors = [...result.changes.flatMap(({ diagnostics }) => diagnostics), ...result.diagnostics].filter(
@@ -110,11 +114,12 @@ async function plannedFleet(fleet: Fleet, options: FleetOptions) {
   return { projects, ready: ready.sort((a, b) => at(a) - at(b)) };
 }
 
-const load = ({ options }: Member, { clock }: FleetOptions) => loadProject({ ...options, clock, notify: true });
+export const load = ({ options }: Member, { clock }: Pick<FleetOptions, "clock">) =>
+  loadProject({ ...options, clock, notify: true });
 
 const headOf = ({ name, commit }: Member) => ({ name, commit: commit ?? null });
 
-function summaryOf(member: Member, { json, diagnostics, holds, hasChanges, applicable }: Planned): FleetProject {
+export function summaryOf(member: Member, { json, diagnostics, holds, hasChanges, applicable }: Planned): FleetProject {
   const { resource_changes, hostform } = json;
   const has = (...actions: readonly string[]) =>
     resource_changes.filter(({ change }) => change.actions.some((action) => actions.includes(action))).length;
@@ -134,13 +139,18 @@ function summaryOf(member: Member, { json, diagnostics, holds, hasChanges, appli
   };
 }
 
-/** Returns an error for each exceeded limit over all projects. A limit of money also rejects unknown prices. */
-function guardErrors({ guards }: Fleet, projects: readonly FleetProject[]) {
+/**
+ * Returns an error for each exceeded limit over all projects. A limit of money also refuses unknown prices.
+ * @param withinMs time in which the limits count. Default: one run.
+ */
+export function guardErrors({ guards }: Fleet, projects: readonly FleetProject[], withinMs?: number) {
   const { orders, destroy, spend } = fleetTotals(projects);
   const found: Diagnostic[] = [];
   const check = (what: string, planned: number, limit: number | undefined) => {
     if (limit === undefined || planned <= limit) return;
-    found.push(problem("fleet.guard", { what, planned: String(planned), limit: String(limit) }));
+    const given = { what, planned: String(planned), limit: String(limit) };
+    const minutes = withinMs && plural(Math.round(withinMs / 60_000), "minute");
+    found.push(minutes ? problem("fleet.guard/interval", { ...given, minutes }) : problem("fleet.guard", given));
   };
   check("order", orders, guards.max_orders);
   check("destroy", destroy, guards.max_removals);
@@ -199,10 +209,10 @@ async function inParallel<T>(
   return done.filter((one) => one !== undefined);
 }
 
-const reportOf = (
+export const reportOf = (
   { fleet, templates }: Fleet,
   command: FleetReport["command"],
-  { clock }: FleetOptions,
+  { clock }: Pick<FleetOptions, "clock">,
   projects: readonly FleetProject[],
 ): FleetReport => ({
   format_version: "1.0",

@@ -57,6 +57,7 @@ import { failureNews, notify } from "./notify/index.ts";
 import { savedFrom, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
+import { accountsOf } from "./providers.ts";
 import { learnEnvironment, leaving, Redaction } from "./redaction.ts";
 import { type PlanRequest, readSavedPlan, type SavedPlan, writeSavedPlan } from "./saved-plan.ts";
 import type { Host, Log, ProjectSource } from "./source.ts";
@@ -219,6 +220,11 @@ class LoadedProject {
         csv: (section) => leaving(renderReportCsv(report, section), project.redaction),
       };
     });
+  }
+
+  /** Returns the digests of the declared accounts. @internal */
+  accounts(): Promise<readonly string[]> {
+    return this.#during({}, accountsOf);
   }
 
   /**

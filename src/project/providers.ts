@@ -311,6 +311,15 @@ export async function withProviders<T>(
   }
 }
 
+/** Returns the digests of the declared accounts. Reads their tokens. */
+export async function accountsOf(project: Declaring): Promise<readonly string[]> {
+  const configs = await project.declaration.providers();
+  return withProviders(configs, project, new AbortController().signal, async (providers) => {
+    await providers.prepare(configs.keys());
+    return [...configs.keys()].map((alias) => providers.accountName(alias));
+  });
+}
+
 /** Opens the servers of these providers for a task. Skips providers without a token or with an invalid URL. */
 export async function withServers(
   configs: ReadonlyMap<string, ProviderConfig>,

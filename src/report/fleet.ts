@@ -5,6 +5,7 @@ import type { DiagnosticJson } from "./diagnostics.ts";
 import { escapeLine, escapeMarkdown, sentenceMarkdown } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import { list, pageHtml, section, table } from "./page.ts";
+import { stampOf } from "./watch.ts";
 
 /** Result of one project of a fleet. */
 export interface FleetProject {
@@ -24,6 +25,12 @@ export interface FleetProject {
   /** Names of the met conditions of `--fail-on`. */
   readonly holds: readonly string[];
   readonly errors: readonly DiagnosticJson[];
+  /** Wave whose projects have to be checked before this project is applied. */
+  readonly waits?: string | undefined;
+  /** Time of a recorded result. */
+  readonly checked_at?: string | undefined;
+  /** Machine and process that recorded the result. */
+  readonly worker?: string | undefined;
   /** Overview of the account, for `status` only. */
   readonly overview?: { readonly services: number; readonly live: number; readonly offline: number } | undefined;
 }
@@ -61,7 +68,7 @@ export function fleetTotals(projects: readonly FleetProject[]): FleetReport["tot
   return { add: sum("add"), change: sum("change"), destroy: sum("destroy"), orders: sum("orders"), spend };
 }
 
-function factsOf({ add, change, destroy, orders, spend, offline, overview }: FleetProject): string {
+function factsOf({ add, change, destroy, orders, spend, offline, overview, ...one }: FleetProject): string {
   const counts = [
     ...(overview
       ? [`${overview.live} of ${plural(overview.services, "service")} live, ${overview.offline} offline`]
@@ -69,6 +76,8 @@ function factsOf({ add, change, destroy, orders, spend, offline, overview }: Fle
     ...(add + change + destroy > 0 ? [`${add} to add, ${change} to change, ${destroy} to destroy`] : []),
     ...(orders > 0 ? [`${plural(orders, "order")}: ${spendText(spend)}`] : []),
     ...(offline.length > 0 ? [`goes offline: ${some(offline)}`] : []),
+    ...(one.waits ? [`waits for ${one.waits}`] : []),
+    ...(one.checked_at ? [`checked ${stampOf(Date.parse(one.checked_at))}`] : []),
   ];
   return counts.join("; ");
 }

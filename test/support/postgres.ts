@@ -34,6 +34,8 @@ export interface Postgres {
   database(): Promise<string>;
   /** Executes one statement at the database of a connection string. */
   query(connection: string, sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Ends the server at once, as a crash does, and starts it again after a pause. */
+  restart(pauseMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -64,13 +66,12 @@ export async function startPostgres(): Promise<Postgres> {
     port,
     unix_socket_directories: folder,
     fsync: "off",
-    max_connections: 30,
+    max_connections: 100,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = spawn(path.join(binaries, "postgres"), ["-D", data, ...flags], {
-    ...how,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const run = () =>
+    spawn(path.join(binaries, "postgres"), ["-D", data, ...flags], { ...how, stdio: ["ignore", "ignore", "pipe"] });
+  let server = run();
   const stop = async () => {
     await end(server);
     rmSync(folder, { recursive: true, force: true });
@@ -98,6 +99,12 @@ export async function startPostgres(): Promise<Postgres> {
     port,
     query,
     stop,
+    restart: async (pauseMs) => {
+      await end(server);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      server = run();
+      await listening(server);
+    },
     database: async () => {
       const name = `states_${++databases}`;
       await query(connection("postgres"), `CREATE DATABASE ${name}`);

@@ -190,7 +190,7 @@ function registerAdopt({ command, action }: Registration, group: string): void {
     );
 }
 
-const HEARTBEAT = [
+export const HEARTBEAT = [
   "--heartbeat <url>",
   "send a POST request to this URL after each success, and to URL/fail after each failure",
   monitorUrl,

@@ -38,7 +38,15 @@ export {
 export type { Ledger } from "./ledger.ts";
 export { MemoryStore, MemoryTables } from "./memory-store.ts";
 export { nameOfServer, type PgServer, type PgTls, parsePgServer, requireVerified } from "./pg-address.ts";
-export { connectTo, type Database, interruptibly, isAbsent, type PgModule, type Row } from "./pg-connection.ts";
+export {
+  configOf,
+  connectTo,
+  type Database,
+  interruptibly,
+  isAbsent,
+  type PgModule,
+  type Row,
+} from "./pg-connection.ts";
 export { PgStore, type PgStoreOptions } from "./pg-store.ts";
 export { markOf, markOfBackend, placeOfFile, projectFolder } from "./place.ts";
 export { s3Place } from "./s3-address.ts";

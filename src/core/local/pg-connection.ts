@@ -156,7 +156,8 @@ function endsSession(error: unknown): boolean {
   return !/^(?=.*\d)[0-9A-Z]{5}$/.test(code) || /^(?:08|57P|25P03)/.test(code);
 }
 
-async function configOf(server: PgServer, applicationName: string, timeoutMs: number): Promise<ClientConfig> {
+/** Returns the settings of a client or a pool. */
+export async function configOf(server: PgServer, applicationName: string, timeoutMs: number): Promise<ClientConfig> {
   const { tls, variable: _, ...login } = server;
   return {
     ...login,

@@ -127,6 +127,7 @@ export const codes = {
   "fleet.invalid": "The file of a fleet cannot be read, or has a mistake",
   "fleet.project": "A project of a fleet cannot be used",
   "fleet.guard": "The plans of a fleet exceed a limit over all projects",
+  "fleet.queue": "The queue of a fleet cannot be used",
   "policy.denied": "The policy of the run rejects a change of the plan",
   "policy.warned": "The policy of the run warns about a change of the plan",
   "policy.invalid": "The policy of the run cannot be read, or has an invalid rule",

@@ -72,11 +72,20 @@ export class Health {
   }
 }
 
-/** @param label Name of the label. JSON escapes its values as Prometheus requires. */
-function metric(name: string, type: string, value: number | Iterable<readonly [string, number]> = [], label = "") {
+/**
+ * Returns a metric in Prometheus's text format.
+ * @param label Name of the label. JSON escapes its values as Prometheus requires.
+ */
+export function metric(
+  name: string,
+  type: "gauge" | "counter",
+  value: number | Iterable<readonly [string, number]> = [],
+  label = "",
+  help = HELP[name] ?? name,
+): string {
   const lines =
     typeof value === "number"
       ? [` ${value}`]
       : Array.from(value, ([of, count]) => `{${label}=${JSON.stringify(of)}} ${count}`);
-  return `# HELP hostform_${name} ${HELP[name] ?? name}\n# TYPE hostform_${name} ${type}\n${lines.map((line) => `hostform_${name}${line}\n`).join("")}`;
+  return `# HELP hostform_${name} ${help}\n# TYPE hostform_${name} ${type}\n${lines.map((line) => `hostform_${name}${line}\n`).join("")}`;
 }

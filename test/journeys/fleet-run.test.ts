@@ -1,0 +1,192 @@
+/** Workers of a fleet: real processes that share a queue in PostgreSQL. */
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { signatureOf } from "../../src/webhooks/index.ts";
+import { domainOf, FleetUnderTest, until } from "../support/fleet-workers.ts";
+import { describeWith } from "../support/needing.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { POSTGRES } from "../support/programs.ts";
+import { startProject } from "../support/project.ts";
+
+let postgres: Postgres | undefined;
+const ends: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  if (POSTGRES.path !== undefined) postgres = await startPostgres();
+}, 60_000);
+afterAll(() => postgres?.stop());
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function fleetOf(projects: number, options: Partial<Parameters<typeof FleetUnderTest.start>[1]> = {}) {
+  const fleet = await FleetUnderTest.start(postgres as Postgres, { projects, tokens: 3, ...options });
+  ends.push(() => fleet.close());
+  return fleet;
+}
+
+const everyResult = async (fleet: FleetUnderTest, wanted: readonly string[]) => {
+  const results = Object.values(await fleet.results());
+  return results.length === fleet.names.length && results.every((result) => wanted.includes(result));
+};
+
+/** Delays the response to the next order of a host. */
+const holdAnswer = (fleet: FleetUnderTest, project: string, delayMs: number) =>
+  fleet.hostOf(project).control.addFault({ method: "POST", path: "/services", phase: "after", delayMs });
+
+describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
+  it("check and apply all projects within the interval, and serve their results", async () => {
+    const fleet = await fleetOf(12);
+    const started = Date.now();
+    const [first, second] = [
+      await fleet.worker("--auto-approve", "--metrics", "0"),
+      await fleet.worker("--auto-approve"),
+    ];
+    await until(
+      () => everyResult(fleet, ["applied", "same"]),
+      () => first.text + second.text,
+    );
+    expect(Date.now() - started).toBeLessThan(60_000);
+    expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
+    const due = await fleet.query(
+      `SELECT count(*)::int AS count FROM hostform_fleet.job JOIN hostform_fleet.result ON singleton_key = project
+       WHERE state = 'created' AND start_after < checked + interval '1 minute'`,
+    );
+    expect(due).toEqual([{ count: 12 }]);
+
+    const page = async (at: string) => (await fetch(`${first.urls[0]}${at}`)).text();
+    expect(await page("/healthz")).toMatch(/^last successful check: \d+ s ago\n$/);
+    expect(await page("/metrics")).toContain('hostform_fleet_projects{result="applied"} 12\n');
+    expect(await page("/metrics")).toContain("hostform_fleet_orders 12\n");
+    expect(await page("/")).toContain("customers/p0011");
+    const recorded = await fleet.run("status", "--recorded");
+    expect(recorded.text).toContain("12 projects: 12 applied.");
+    expect(recorded.text).toMatch(/customers\/p0000 {2}applied: .*; checked \d{4}-/);
+    expect(await first.end("SIGTERM"), first.text).toBe(0);
+  });
+
+  it("finish the apply of a worker that was killed, and order nothing twice", async () => {
+    const fleet = await fleetOf(12, { fleet: { parallelism: 1 } });
+    const [project = ""] = fleet.names;
+    holdAnswer(fleet, project, 5_000);
+    const killed = await fleet.worker("--auto-approve");
+    await until(
+      () => fleet.ordered().length === 1,
+      () => killed.text,
+    );
+    const heir = await fleet.worker("--auto-approve");
+    await killed.end("SIGKILL");
+    await until(
+      () => everyResult(fleet, ["applied", "same"]),
+      () => heir.text,
+    );
+    expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
+  });
+
+  it("take the checks of a worker that was stopped, whose apply records its last response", async () => {
+    const fleet = await fleetOf(3, { tokens: 1, fleet: { parallelism: 1 } });
+    holdAnswer(fleet, "p0000", 3_000);
+    const stopped = await fleet.worker("--auto-approve");
+    await until(
+      () => fleet.ordered().length === 1,
+      () => stopped.text,
+    );
+    expect(await stopped.end("SIGINT"), stopped.text).toBe(0);
+    expect(fleet.ordered()).toHaveLength(1);
+    const active = await fleet.query("SELECT singleton_key FROM hostform_fleet.job WHERE state = 'active'");
+    expect(active).toEqual([]);
+    const heir = await fleet.worker("--auto-approve");
+    await until(
+      () => everyResult(fleet, ["applied", "same"]),
+      () => heir.text,
+    );
+    expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
+  });
+
+  it("handle a delivery once, whichever worker receives it, and refuse forged ones", async () => {
+    const fleet = await fleetOf(2, {
+      tokens: 1,
+      fleet: { projects: [{ path: "customers/*", secret_env: "HOOK_SECRET" }] },
+      env: { HOOK_SECRET: "a-secret-of-the-webhook" },
+    });
+    const workers = [await fleet.worker("--listen", "0"), await fleet.worker("--listen", "0")];
+    const text = () => workers.map((worker) => worker.text).join("");
+    await until(() => everyResult(fleet, ["differs"]), text);
+    const body = JSON.stringify({
+      event: "service.suspended",
+      data: { id: randomUUID() },
+      timestamp: "2026-11-21T10:00:00Z",
+    });
+    const post = async (url: string | undefined, at: string, secret = "a-secret-of-the-webhook") => {
+      const headers = { "x-service-signature": signatureOf(body, secret) };
+      return (await fetch(`${url}${at}`, { method: "POST", body, headers })).status;
+    };
+    const both = () => Promise.all(workers.map(({ urls: [url] }) => post(url, "/customers/p0001")));
+    expect(await both()).toEqual([204, 204]);
+    await until(() => text().includes("customers/p0001: differs (event)"), text);
+    expect(await both()).toEqual([204, 204]);
+    expect(await post(workers[0]?.urls[0], "/customers/p0001", "another-secret")).toBe(401);
+    expect(await post(workers[0]?.urls[0], "/customers/none")).toBe(404);
+    await expect(fleet.query("SELECT count(*)::int AS count FROM hostform_fleet.delivery")).resolves.toEqual([
+      { count: 1 },
+    ]);
+    await until(
+      async () => (await fleet.query("SELECT 1 FROM hostform_fleet.job WHERE state = 'active'")).length === 0,
+    );
+    expect(text().match(/\(event\)/g)).toHaveLength(1);
+  });
+
+  it("apply a wave only after the wave before, and check the projects that a person names first", async () => {
+    const fleet = await fleetOf(4, { tokens: 1, fleet: { waves: [1] } });
+    fleet.hostOf("p0000").control.addFault({ method: "POST", path: "/services", phase: "before", status: 422 });
+    const worker = await fleet.worker("--auto-approve");
+    await until(
+      async () => Object.keys(await fleet.results()).length === 4,
+      () => worker.text,
+    );
+    expect(await fleet.results()).toEqual({ p0000: "failed", p0001: "differs", p0002: "differs", p0003: "differs" });
+    expect((await fleet.run("status", "--recorded")).text).toContain(
+      "1 order: 450 (USD, API's unit); waits for wave 1;",
+    );
+    expect(fleet.ordered()).toEqual([]);
+
+    const check = async (name: string) => expect(await fleet.run("check", name)).toMatchObject({ code: 0 });
+    await check("customers/p0000");
+    await until(
+      async () => (await fleet.results()).p0000 === "applied",
+      () => worker.text,
+    );
+    await check("customers/*");
+    await until(
+      () => everyResult(fleet, ["applied", "same"]),
+      () => worker.text,
+    );
+    expect(worker.text).toContain("customers/p0003: applied (person)");
+    expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
+  });
+
+  it("order at most the limit of the fleet together", async () => {
+    const fleet = await fleetOf(8, { tokens: 8, fleet: { guards: { max_orders: 3 }, parallelism: 4 } });
+    const workers = [await fleet.worker("--auto-approve"), await fleet.worker("--auto-approve")];
+    await until(
+      async () => Object.keys(await fleet.results()).length === 8,
+      () => workers.map(({ text }) => text).join(""),
+    );
+    const results = Object.values(await fleet.results()).sort();
+    expect(results).toEqual([...Array(3).fill("applied"), ...Array(5).fill("not_started")]);
+    expect(fleet.ordered()).toHaveLength(3);
+    const recorded = await fleet.run("status", "--recorded");
+    expect(recorded.text).toContain("The fleet would order 4 within 1 minute; the limit is 3 [fleet.guard]");
+  });
+});
+
+describe("a worker of a fleet", () => {
+  it("names the database that it needs", async () => {
+    const project = await startProject();
+    await project.declare({ fleet: "agency", projects: [{ path: "customers/*" }] }, "fleet.yaml");
+    const ran = await project.run("fleet", "run");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("HOSTFORM_STORE=postgres://USER@HOST/DATABASE");
+    expect(ran.err).toContain("[fleet.queue]");
+  });
+});
