@@ -56,7 +56,7 @@ const messages = {
   "plan.address/person": error(({ email, searched, near }: Words<"email" | "searched" | "near">) => ({
     summary: `${email} has no grant.${near}`,
     detail: `The declaration, the state and the ${searched} in the account have no grant of this person.`,
-    remedies: ["Pass the e-mail address of a grant: `hostform audit` lists the grants."],
+    remedies: ["Pass the e-mail address of a grant in the account."],
   })),
   "usage/not_service": error(({ address }: Words<"address">) => ({
     summary: `${address} is not a service`,

@@ -1,6 +1,18 @@
 // Selects resources by the words of the user: addresses, patterns of addresses, or clients.
+
+import { kinds } from "../core/kinds/index.ts";
 import { problem } from "../core/messages/index.ts";
-import { CLIENT, HostformError, isLike, isPattern, nearest, resourceOf } from "../core/model/index.ts";
+import {
+  CLIENT,
+  HostformError,
+  isLike,
+  isPattern,
+  nearest,
+  parseAddress,
+  type ResourceState,
+  resourceOf,
+  type State,
+} from "../core/model/index.ts";
 
 interface Selectable {
   readonly address: string;
@@ -44,4 +56,24 @@ function nearPattern(pattern: string, names: readonly string[]): string | undefi
     names.flatMap((name) => [-1, 0, 1].map((more) => name.slice(0, Math.max(0, length + more)))),
   );
   return near ? `${near}${pattern.slice(length)}` : undefined;
+}
+
+/**
+ * Returns the state entries of resources that YAML nests in a resource. Their addresses contain its name, or its id if Terraform uses
+ * `count`.
+ */
+export function nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
+  const { type, name, key: counted } = parseAddress(outer) ?? {};
+  return [...state.resources.values()].flatMap((record) => {
+    const { address, attributes } = record;
+    const parsed = parseAddress(address);
+    const { nested } = kinds.get(parsed?.type ?? "") ?? {};
+    if (parsed === undefined || nested === undefined || nested.in !== type) return [];
+    const key = typeof parsed.key === "string" ? parsed.key : attributes[nested.keyAttribute];
+    const isInside =
+      counted === undefined
+        ? parsed.name === name && typeof parsed.key === "string"
+        : typeof id === "string" && attributes[nested.parentAttribute] === id;
+    return isInside && typeof key === "string" ? [{ record, address, type: parsed.type, key }] : [];
+  });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { exists, list, textNow } from "../core/files/index.ts";
+import { list, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -49,6 +49,7 @@ import { interruptible } from "./interrupt.ts";
 import { problem } from "./messages.ts";
 import { type Server, withServers } from "./providers.ts";
 import { learnOutputs, learnResource } from "./secrets.ts";
+import { nestedIn } from "./selection.ts";
 import type { ProjectParts } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
@@ -217,12 +218,11 @@ export class ProjectState {
     return [...withMissingState(named, planned.changes, here), ...found];
   }
 
-  /** Returns the folder of another project in YAML. */
+  /** Returns the folder of another project that this project can join. */
   #joinable(place: Place): string | undefined {
     const { cwd, dir, stack, environment } = this.#parts.source;
-    const folder = projectFolder(place);
-    if (folder === undefined || folder === dir || stack !== undefined || environment !== undefined) return undefined;
-    return exists(path.join(folder, "hosting.yaml")) ? path.relative(cwd, folder) : undefined;
+    const folder = stack === undefined && environment === undefined ? projectFolder(place) : undefined;
+    return folder === undefined || folder === dir ? undefined : path.relative(cwd, folder);
   }
 
   #shownPlace(): string {
@@ -392,25 +392,9 @@ export class ProjectState {
     return removed;
   }
 
-  /**
-   * Returns the state entries of resources that YAML nests in a resource. Their addresses contain its name, or its id if
-   * Terraform uses `count`. A stack nests no resources.
-   */
-  #nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
-    const { type, name, key: counted } = parseAddress(outer) ?? {};
-    if (this.#parts.source.stack !== undefined) return [];
-    return [...state.resources.values()].flatMap((record) => {
-      const { address, attributes } = record;
-      const parsed = parseAddress(address);
-      const { nested } = kinds.get(parsed?.type ?? "") ?? {};
-      if (parsed === undefined || nested === undefined || nested.in !== type) return [];
-      const key = typeof parsed.key === "string" ? parsed.key : attributes[nested.keyAttribute];
-      const isInside =
-        counted === undefined
-          ? parsed.name === name && typeof parsed.key === "string"
-          : typeof id === "string" && attributes[nested.parentAttribute] === id;
-      return isInside && typeof key === "string" ? [{ record, address, type: parsed.type, key }] : [];
-    });
+  /** Returns the nested resources of a resource. A stack nests no resources. */
+  #nestedIn(state: State, resource: ResourceState) {
+    return this.#parts.source.stack === undefined ? nestedIn(state, resource) : [];
   }
 
   #warn({ warnings }: OpenState): void {
