@@ -1,4 +1,5 @@
 // Selects resources by the words of the user: addresses, patterns of addresses, or clients.
+
 import { kinds } from "../core/kinds/index.ts";
 import { problem } from "../core/messages/index.ts";
 import {
@@ -71,8 +72,8 @@ function nearPattern(pattern: string, names: readonly string[]): string | undefi
 }
 
 /**
- * Returns the entries of nested resources. Their addresses contain the name of the outer resource (with `count` in
- * Terraform: its id).
+ * Returns the state entries of resources that YAML nests in a resource. Their addresses contain its name, or its id if Terraform uses
+ * `count`.
  */
 export function nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
   const { type, name, key: counted } = parseAddress(outer) ?? {};

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { exists, list, textNow } from "../core/files/index.ts";
+import { list, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -215,12 +215,11 @@ export class ProjectState {
     return [...withMissingState(named, planned.changes, here), ...found];
   }
 
-  /** Returns the folder of another project in YAML. */
+  /** Returns the folder of another project that this project can join. */
   #joinable(place: Place): string | undefined {
     const { cwd, dir, stack, environment } = this.#parts.source;
-    const folder = projectFolder(place);
-    if (folder === undefined || folder === dir || stack !== undefined || environment !== undefined) return undefined;
-    return exists(path.join(folder, "hosting.yaml")) ? path.relative(cwd, folder) : undefined;
+    const folder = stack === undefined && environment === undefined ? projectFolder(place) : undefined;
+    return folder === undefined || folder === dir ? undefined : path.relative(cwd, folder);
   }
 
   #shownPlace(): string {

@@ -95,9 +95,7 @@ describe("projects with a backend", () => {
   it("split to a new project, whose state is a file", async () => {
     const { project, server } = await at("http");
     const output = await ok(project, "project", "split", "client:bakery", "other");
-    expect(output).toContain(
-      "The state of other is a file. For a backend, declare it there and run `hostform -C other state migrate`.",
-    );
+    expect(output).toContain("The state of other is a file. For a backend, declare it there and migrate the state.");
     expect(await text(project, "other/hosting.yaml")).not.toContain("backend");
     expect(server?.state).not.toContain("bakery.example");
     await expectQuiet(project, ".", "other");

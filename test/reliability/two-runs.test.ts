@@ -157,7 +157,7 @@ describe("two folders on one machine that import and simultaneously replace one 
         after.filter((each) => !held.includes(each)),
         words,
       ).toEqual([]);
-      // The second process is told which object already exists.
+      // The error of the second process names the existing object.
       expect(both.map(({ code }) => code).toSorted(), words).toEqual(isSame ? [0, 1] : [0, 0]);
       if (isSame) expect(words).toContain("[plan.exists]");
       for (const folder of folders) await applyIn(folder, sandbox, env);

@@ -49,9 +49,11 @@ export function isRemoved({ mark, label }: Place): boolean {
   return !exists(file) && !exists(path.join(path.dirname(file), `.${path.basename(file)}.lock.info`));
 }
 
-/** Returns the folder of the project with a state: beside its file, or as its remote state names it. Undefined for other names of files. */
-export const projectFolder = ({ label }: Place): string | undefined =>
-  /^(?:hosting\.tfstate in|the remote state of) (.*)$/s.exec(label)?.[1];
+/** Returns the folder of the YAML project with a state. Undefined for a state with another name, and without a declaration. */
+export function projectFolder({ label }: Place): string | undefined {
+  const [, folder] = /^(?:hosting\.tfstate in|the remote state of) (.*)$/s.exec(label) ?? [];
+  return folder !== undefined && exists(path.join(folder, "hosting.yaml")) ? folder : undefined;
+}
 
 interface StateAtBackend {
   readonly type: string;

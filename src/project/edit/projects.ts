@@ -108,9 +108,7 @@ async function planMove(from: Project, to: Project, what: string | undefined): P
       ...chosen.begun.map((address) => `The move of ${address} was interrupted, and ends now.`),
       "The state entries move to the state of that project.",
       ...(isNew && isRemote
-        ? [
-            `The state of ${folder} is a file. For a backend, declare it there and run \`hostform -C ${folder} state migrate\`.`,
-          ]
+        ? [`The state of ${folder} is a file. For a backend, declare it there and migrate the state.`]
         : []),
       ...kept.map(({ file, own }) => `${path.basename(file)} stays: only this file has its ${some(own)}.`),
     ],
