@@ -79,6 +79,7 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     await until(
       () => everyResult(fleet, ["applied", "same"]),
       () => heir.text,
+      150_000,
     );
     expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
   });

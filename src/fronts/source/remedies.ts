@@ -86,7 +86,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       if (action.why === "import")
         return removed === undefined
           ? `${or}${stateRm}, and import the right object.`
-          : `${or}${forget}, and declare the object under a new name with ${language.adopt(id ?? "ID")}${id === undefined ? " (the id of the right object)" : ""}.`;
+          : `${or}${forget}, and declare the object by another name, with ${language.adopt(id ?? "ID")}${id === undefined ? " (the id of the right object)" : ""}.`;
       // No declaration repairs a state entry, and no block has two entries.
       if (action.why === "restore") return `${or}${stateRm}, and import the object again.`;
       if (action.why === "replace") return `${or}${stateRm}.`;
