@@ -52,10 +52,7 @@ export const runFleetRun: Action<RunFlags> = async (terminal, project, flags) =>
     if (flags.metrics) servers.push(await receiveAt(flags.metrics, pages(project, worker, records), "--metrics"));
     if (flags.listen)
       servers.push(await receiveAt(flags.listen, await receiver(terminal, project, worker, records), "--listen"));
-    say(
-      terminal,
-      [`Fleet ${fleet.fleet}: ${fleet.projects.length} entries`, ...servers.map(({ url }) => url)].join(", "),
-    );
+    say(terminal, [`Fleet ${fleet.fleet}`, ...servers.map(({ url }) => url)].join(", "));
     await worker.run();
     endReload();
     return 0;

@@ -13,11 +13,16 @@ const text = z.string("expected a text").trim().min(1, "expected a text");
 const count = z.int("expected a whole number").nonnegative("at least 0");
 /** Complete id of a commit. Unlike a branch or a tag, it always selects the same commit. */
 const commit = text.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/, "expected a complete commit id");
-/** URL of a repository. It is an argument of git, so it must be neither an option nor a transport that runs programs. */
-const repository = text.regex(
-  /^(?:https:\/\/|ssh:\/\/|file:\/\/|\/|[\w.-]+@[\w.-]+:)[^\s]+$/,
-  "expected an https or ssh URL",
-);
+/**
+ * URL of a repository. It is an argument of git, so it must be neither an option nor a transport that runs programs. Reports print
+ * it, so it must not contain a password.
+ */
+const repository = text
+  .regex(/^(?:https:\/\/|ssh:\/\/|file:\/\/|\/|[\w.-]+@[\w.-]+:)[^\s]+$/, "expected an https or ssh URL")
+  .refine(
+    (one) => !/^https:\/\/[^/]*@|^\w+:\/\/[^/@]*:[^/@]*@/.test(one),
+    "expected a URL without credentials: git has its own",
+  );
 const branch = text.regex(/^(?![-/.])[\w./-]+$/, "expected a branch");
 
 const project = z

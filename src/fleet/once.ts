@@ -42,10 +42,10 @@ export const failedProject = ({ name, commit }: Pick<Member, "name" | "commit">,
   errors: errors.map((one) => diagnosticJson(one, yamlRemedies)),
 });
 
-/** Plans each project. Changes nothing. */
+/** Plans each project, and checks the limits of the fleet. Changes nothing. */
 export async function planFleet(fleet: Fleet, options: FleetOptions): Promise<FleetReport> {
   const { projects } = await plannedFleet(fleet, options);
-  return reportOf(fleet, "plan", options, projects);
+  return { ...reportOf(fleet, "plan", options, projects), errors: guardErrors(fleet, projects) };
 }
 
 /** Reads the status of each project. Changes nothing. */
@@ -74,8 +74,15 @@ export async function applyFleet(fleet: Fleet, options: ApplyFleetOptions): Prom
   if (changing.length > 0 && !(await options.approve(planned)))
     return { ...planned, command: "apply", projects: projects.map(notStarted) };
   const done = new Map(projects.map((one) => [one.name, one]));
-  for (const wave of wavesOf(changing, fleet.waves)) {
-    const ended = await inParallel(wave, fleet, options, (one) => isolated(one.member, applied(one, options)));
+  // A project that could not be planned keeps its place, so that no later project takes its place in the first wave.
+  for (const wave of wavesOf(
+    projects.filter(({ result }) => result !== "same"),
+    fleet.waves,
+  )) {
+    const starting = changing.filter(({ member }) => wave.some(({ name }) => name === member.name));
+    const failed = wave.filter(({ result }) => result === "failed");
+    const applying = inParallel(starting, fleet, options, (one) => isolated(one.member, applied(one, options)));
+    const ended = [...failed, ...(await applying)];
     for (const one of ended) done.set(one.name, one);
     const isStopped = (one: FleetProject) =>
       one.result === "failed" || one.holds.some((name) => fleet.stop_on.includes(name as FailOn));

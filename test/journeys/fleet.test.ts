@@ -68,8 +68,22 @@ describe("a fleet", () => {
     expect(sites(project)).toHaveLength(2);
   });
 
+  it("starts no later wave if a project of the first wave cannot be planned", async () => {
+    const project = await fleetOf(["a", "b", "c"], { waves: [1] });
+    await project.declare("project: a\nservices: {www: {plan: 11}}\n", "customers/a/hosting.yaml");
+    const ran = await project.run("fleet", "apply", "--auto-approve", "--json");
+    expect(results(reportOf(ran.out))).toEqual({
+      "customers/a": "failed",
+      "customers/b": "not_started",
+      "customers/c": "not_started",
+    });
+    expect(project.changesSent()).toEqual([]);
+  });
+
   it("is refused as a whole above a limit over all projects", async () => {
     const project = await fleetOf(["a", "b"], { guards: { max_orders: 1, max_spend: { USD: 500 } } });
+    const planned = await project.run("fleet", "plan");
+    expect([planned.code, planned.out]).toEqual([1, expect.stringContaining("the limit is 1 [fleet.guard]")]);
     const ran = await project.run("fleet", "apply", "--auto-approve", "--format", "markdown");
     expect(ran.code, ran.text).toBe(1);
     expect(ran.out).toContain("The plans of the fleet would order 2; the limit is 1");
@@ -98,6 +112,7 @@ describe("a fleet", () => {
   it.each([
     [{ fleet: "x", projects: [{ path: "../y" }] }, "projects.0.path: expected a path inside the folder"],
     [{ fleet: "x", projects: [{ path: "a", branch: "main" }] }, "`branch` and `signers` need `git`"],
+    [{ fleet: "x", projects: [{ git: "https://ana:pw@git.example/x" }] }, "expected a URL without credentials"],
     [{ fleet: "x", projects: [{ git: "ext::sh -c id" }] }, "projects.0.git: expected an https or ssh URL"],
     [
       { fleet: "x", projects: [{ git: "https://git.example/x", branch: "-u" }] },
