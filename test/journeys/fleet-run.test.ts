@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { signatureOf } from "../../src/webhooks/index.ts";
+import { LONG } from "../reliability/support/long.ts";
 import { domainOf, FleetUnderTest, until } from "../support/fleet-workers.ts";
 import { describeWith } from "../support/needing.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
@@ -65,7 +66,7 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     expect(await first.end("SIGTERM"), first.text).toBe(0);
   });
 
-  it("finish the apply of a worker that was killed, and order nothing twice", async () => {
+  it.runIf(LONG)("finish the apply of a worker that was killed, and order nothing twice", async () => {
     const fleet = await fleetOf(12, { fleet: { parallelism: 1 } });
     const [project = ""] = fleet.names;
     holdAnswer(fleet, project, 5_000);
@@ -79,7 +80,7 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     await until(
       () => everyResult(fleet, ["applied", "same"]),
       () => heir.text,
-      150_000,
+      90_000,
     );
     expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
   });

@@ -59,7 +59,8 @@ export class FleetUnderTest {
     for (const [nth, name] of names.entries()) {
       const folder = path.join(dir, "customers", name);
       mkdirSync(folder, { recursive: true });
-      const host = { base_url: hosts[nth % tokens]?.url, token_env: `HOSTING_TOKEN_${nth % tokens}` };
+      // The sandbox lists new objects at once, so a run after a kill need not wait for its lists.
+      const host = { base_url: hosts[nth % tokens]?.url, token_env: `HOSTING_TOKEN_${nth % tokens}`, list_lag: "1s" };
       const services = Array.from({ length: sites }, (_, at) => {
         const domain = at === 0 ? domainOf(name) : `s${at}.${name}.example`;
         return [`s${at}`, { plan_id: 11, currency: "USD", domain, deletion_policy: "forget" }];
