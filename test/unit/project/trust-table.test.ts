@@ -276,7 +276,7 @@ function yamlWith(key: string, value: unknown): object {
 const OF_WEBHOOK = { resource: { hosting_webhook: { one: BLOCKS.hosting_webhook } } };
 const VALIDATION = { condition: true, error_message: "No." };
 
-/** Surroundings of a tested key in a block: without the key, a plan succeeds and prints the value. */
+/** Rest of a block with a tested key: without the key, a plan succeeds and prints the value. */
 const AROUND: Readonly<Record<string, object>> = {
   locals: { locals: { one: "x" }, output: { all: { value: `\${local.one}` } } },
   variable: {
