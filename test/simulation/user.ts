@@ -62,15 +62,20 @@ export class User {
    * Runs `state mv` for every service that the state contains under its old name.
    * @returns True if at least one service was moved.
    */
-  async #tellsNames({ resources }: State): Promise<boolean> {
-    const known = new Set([...resources.keys()].map(resourceOf));
+  async #tellsNames(state: State): Promise<boolean> {
+    const isDueIn = (state: State, [from, to]: readonly [string, string]) => {
+      const known = new Set([...state.resources.keys()].map(resourceOf));
+      return known.has(from) && !known.has(to);
+    };
     const moves = [...this.#renamed].flatMap(([to, from]) =>
       ["hosting_service", "hosting_grant"].map((type) => [`${type}.${from}`, `${type}.${to}`] as const),
     );
-    const due = moves.filter(([from, to]) => known.has(from) && !known.has(to));
-    for (const [from, to] of due) {
+    const due = moves.filter((move) => isDueIn(state, move));
+    for (const move of due) {
+      const [from, to] = move;
       this.#world.note(`user: state mv ${from} ${to}`);
-      await this.#machine.withState((store) => store.move([{ from, to }]));
+      // Another run may have changed the state since this run ended.
+      await this.#machine.withState(async (store) => isDueIn(store.state, move) && store.move([{ from, to }]));
     }
     return due.length > 0;
   }
@@ -127,6 +132,7 @@ export class User {
       case "condition.own_form":
         // Two changes in the dashboard look like a host that does not store the declared value.
         if (address.startsWith("hosting_grant.")) this.replace.add(address);
+        else this.#suspendsByHand(address, state);
         return;
       case "plan.unfit":
         this.reorder.delete(address);
@@ -156,6 +162,16 @@ export class User {
         return this.#machine.withState((store) => store.remove(address));
       default:
     }
+  }
+
+  /** Sets the suspension of a service in the dashboard, because no apply requests it again. */
+  #suspendsByHand(address: string, state: State): void {
+    const declared = this.#declarations.at(-1)?.services.find(({ name }) => serviceAddress(name) === address);
+    const id = state.resources.get(address)?.attributes.id;
+    const real = this.#server.services.find((one) => String(one.id) === id);
+    if (real === undefined || declared?.suspended === undefined) return;
+    this.#world.note(`user: ${address} is suspended: ${declared.suspended}`);
+    real.suspended = declared.suspended;
   }
 
   /**
