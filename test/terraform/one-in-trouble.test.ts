@@ -21,6 +21,9 @@ const ADDRESSES = ["hosting_grant.b", "hosting_service.b"];
 
 async function applied() {
   const terraform = await startTerraform({ install: "running" });
+  // First alone, so that `a` always has the lower id.
+  await terraform.write(site("a"));
+  await terraform.applied();
   await terraform.write(`${site("a")}${site("b")}`);
   await terraform.applied();
   const id = terraform.control.list("services").find(({ domain }) => domain === "a.example")?.id ?? 0;
