@@ -45,7 +45,9 @@ describeWith(TERRAFORM)("one object in trouble in Terraform", { timeout: 60_000 
     await terraform.write(`${site("a")}${site("b", "suspended = true")}`);
     const planned = await terraform.planned();
     expect(planned.changes).toEqual({ "hosting_service.b": "update" });
-    expect(planned.warnings.map(({ summary }) => summary).join("\n")).toMatch(/transferred to another account|service a\.example: service \d+ was n/);
+    expect(planned.warnings.map(({ summary }) => summary).join("\n")).toMatch(
+      /transferred to another account|service a\.example: service \d+ was n/,
+    );
     await terraform.applied("tfplan");
     expect(terraform.changesSent()).toEqual([expect.stringContaining("/suspend")]);
   });
