@@ -72,7 +72,7 @@ export const runApply =
         return failedOn(flags, holding(plan), 0, (text) => say(terminal, text));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
-      // With a question, always print the plan first.
+      // A question always follows the printed plan.
       const body = !(terminal.quiet && agreed);
       if (json && !agreed) raise("usage/asks", { command, flag: "--auto-approve" });
       const asked = saved && { ...saved.request, saved, caps: flags };

@@ -85,7 +85,7 @@ async function listed<L extends Listing>(
 ): Promise<number> {
   const { client, config } = provider;
   const { moneyScale } = config;
-  // With this callback, the client only warns if a response is not a list.
+  // This callback makes the client warn instead of fail if a response is not a list.
   const found = await ask(client, { signal, onNoList: () => undefined });
   const rows = found.map((row) => withLife(provider, listing, row));
   if (terminal.json) printJson(terminal, rows.map(withoutRaw));

@@ -288,7 +288,7 @@ export function refuseSecretAsName(option: string, name: string, shortest = 20):
   if (name.length >= shortest && /[a-z]/.test(name) && /\d/.test(name)) raise("usage/secret", { option });
 }
 
-/** How a command treats several stacks: `each` in turn, exactly `one`, or `none`. */
+/** Treatment of several stacks: `each` in turn, exactly `one`, or `none`. */
 export type Scope = "each" | "one" | "none";
 
 /** Functions that register commands. Each file in `register/` has one function per command group. */

@@ -299,7 +299,9 @@ describe("a stack and a declaration in YAML that say the same", () => {
     // Ids follow the arrival of creates, so the test compares requests by the domain of their site.
     const sentOf = (project: Project) => {
       const sites = new Map(project.control.list("services").map(({ id, domain }) => [String(id), domain]));
-      const lines = project.sent().map((line) => line.replace(/(?<=\/services\/)\d+/, (id) => sites.get(id) ?? "without-domain"));
+      const lines = project
+        .sent()
+        .map((line) => line.replace(/(?<=\/services\/)\d+/, (id) => sites.get(id) ?? "without-domain"));
       // Two waits for the same order may send one GET or two.
       const gets = new Set(lines.filter((line) => line.startsWith("GET")));
       return [...gets, ...lines.filter((line) => !line.startsWith("GET"))].sort();

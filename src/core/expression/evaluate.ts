@@ -302,7 +302,7 @@ function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
 
   const marks: (Origin | undefined)[] = [source.secret];
   const parts = context.through(source);
-  // As in Terraform, the condition must have a type that converts to bool, even if there are no elements.
+  // Terraform requires a condition that converts to bool, even if there are no elements.
   const tried = bind(parts, node, unknown("any"), unknown("any"));
   if (node.condition !== undefined && decided(tried, node.condition, marks) === undefined) return unknown("any");
   if (!isKnown(source)) return secretIf(unknown("any"), ...marks);

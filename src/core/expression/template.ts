@@ -169,7 +169,7 @@ function bareLiteral(reader: Reader): string {
   let literal = "";
   while (reader.at < text.length && !isOpening(text, reader.at)) {
     const character = text[reader.at];
-    // As in Terraform, everything after a single carriage return is literal.
+    // Terraform treats everything after a single carriage return as literal.
     if (character === "\r" && text[reader.at + 1] !== "\n") return literal + restOf(reader);
     const meant = templateEscape(text, reader.at);
     literal += meant.text;

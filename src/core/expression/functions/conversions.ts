@@ -38,7 +38,7 @@ function conversion(wanted: Type): Definition {
       return wanted;
     },
     run(_, given) {
-      // As in Terraform, any unknown part makes the whole result unknown.
+      // Any unknown part makes the whole result unknown, like in Terraform.
       if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
       const failure = ({ message }: Error) => {
         const { content, type } = given;

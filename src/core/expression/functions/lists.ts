@@ -81,7 +81,7 @@ function wrapped(index: Typed, count: number): number {
 const booleans = take("list", { list: "bool" });
 
 export const LISTS: Readonly<Record<string, Definition>> = {
-  /** As in Terraform, a false element after an unknown element does not decide. */
+  /** Terraform ignores a false element after an unknown element. */
   alltrue: {
     parameters: [booleans],
     result: "bool",

@@ -243,7 +243,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
       const offset = integerIn(from);
       const length = integerIn(count);
       const characters = charactersOf(textOf(subject));
-      // As in Terraform: with a negative offset, length 0 means all characters.
+      // Terraform reads length 0 with a negative offset as all characters.
       if (offset >= 0 && length === 0) return text("");
       const start = offset < 0 ? Math.max(offset + characters.length, 0) : offset;
       return text(characters.slice(start, length <= 0 ? undefined : start + length).join(""));
