@@ -171,7 +171,15 @@ export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...ob
 
 /** Returns a permit of a request limit that is never reached. */
 export const freeTicket = () =>
-  ({ isOpen: true, use: () => true, takeTurn: async () => true, release: () => undefined }) as unknown as Ticket;
+  ({
+    isOpen: true,
+    hold() {
+      return this;
+    },
+    use: () => true,
+    takeTurn: async () => true,
+    release: () => undefined,
+  }) as unknown as Ticket;
 
 /**
  * Returns a writer that records the requests and returns prepared responses.

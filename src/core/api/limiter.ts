@@ -147,9 +147,9 @@ export class Limiter {
         const now = this.#clock.monotonic();
         const { waitMs, left, why } = await orAborted(this.#ledger.reserve(this.#clock.now(), this.#limit), signal);
         if (waitMs <= 0) {
-          this.#underWay += 1;
+          this.sent();
           this.#lastSent = now;
-          return new Ticket(this.#clock, () => this.answered(), { waitedMs: now - started, left }, this.writes);
+          return new Ticket(this.#clock, this, { waitedMs: now - started, left }, this.writes);
         }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs, why);
         if (now + waitMs > until) return undefined;
@@ -162,6 +162,11 @@ export class Limiter {
       this.#bounded.delete(bounded);
       mine.resolve();
     }
+  }
+
+  /** Counts an open request. */
+  sent(): void {
+    this.#underWay += 1;
   }
 
   /** Ends an open request, after its response or without a response. */

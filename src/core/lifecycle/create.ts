@@ -86,7 +86,7 @@ export async function create(
       // Reserve before taking the lock, so that a wait for the request limit does not block other processes.
       const waiting = creation.crowded ?? creation.late;
       if (waiting !== undefined) {
-        creation.ticket = await context.writer.reserve(waiting);
+        creation.ticket = (await context.writer.reserve(waiting))?.hold();
         turns -= 1;
       }
       const work = (turn?: CreateTurn, isOutdated = false) => attempt(creation, of, turn, isOutdated);
@@ -135,7 +135,7 @@ export async function refuseTaken(progress: Progress): Promise<Places> {
       for (const [at, mutation] of mutations.entries()) {
         if (mutation === undefined || tickets[at]?.isOpen) continue;
         tickets[at]?.release();
-        tickets[at] = await context.writer.reserve(mutation);
+        tickets[at] = (await context.writer.reserve(mutation))?.hold();
       }
     }
   } catch (error) {

@@ -139,6 +139,19 @@ describe("a reservation in advance", () => {
     await limiter.acquire();
     expect(limiter.isIdle).toBe(false);
   });
+
+  it("delays no other request while it is held", async () => {
+    const { limiter, clock } = limiterOf();
+    const held = [];
+    for (let nth = 0; nth < 10; nth++) held.push((await limiter.acquire())?.hold().hold());
+    await limiter.acquire();
+    expect(clock.waits).toEqual([]);
+    limiter.answered();
+    expect([held[0]?.use(), limiter.isIdle]).toEqual([true, false]);
+    limiter.answered();
+    for (const ticket of held) ticket?.release();
+    expect(limiter.isIdle).toBe(true);
+  });
 });
 
 describe("a 429 response", () => {
