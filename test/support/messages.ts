@@ -594,7 +594,7 @@ export const samples: Samples = {
   "trust.origin/empty": [{}],
   "trust.override": [{ of: "provider beta", origin: "https://other.example" }],
   "config.invalid_value/share": [{}],
-  "config.invalid_value/store": [{}],
+  "config.invalid_value/store": [true, false].map((isEmpty) => ({ isEmpty })),
   "state.backend/unset": [{ variable: "PG_CONN_STR" }],
   "state.backend/sslmode": [{ modes: "disable, require", variable: "PG_CONN_STR" }],
   "state.backend/port": [{ variable: "PG_CONN_STR" }],
