@@ -349,7 +349,7 @@ export const samples: Samples = {
   "store.newer": [store],
   "store.newer/database": [database],
   "store.unwritable/database": [true, false].map((isDenied) => ({ ...database, reason: "42501: no", isDenied })),
-  "store.unreachable": [{ ...database, reason: "ECONNREFUSED", seconds: 60 }],
+  "store.unreachable": [0, 60].map((seconds) => ({ ...database, reason: "ECONNREFUSED", seconds })),
   "store.unreachable/pooler": [database],
   "store.waiting/database": [{ ...database, reason: "ECONNREFUSED" }],
   "store.restored": [database],

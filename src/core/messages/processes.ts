@@ -119,7 +119,7 @@ export const processes = {
   })),
   "store.unreachable": error(({ place, reason, seconds }: Failure & { seconds: number }) => ({
     summary: "The store in PostgreSQL cannot be reached",
-    detail: `${place}: ${reason}. This run has waited for ${seconds} s. Without the store, it sends no request.`,
+    detail: `${place}: ${reason}. ${seconds > 0 ? `This run has waited for ${seconds} s. ` : ""}Without the store, it sends no request.`,
     remedies: ["Check the database and the network. Then run the command again."],
   })),
   "store.unreachable/pooler": error(({ place }: Words<"place">) => ({

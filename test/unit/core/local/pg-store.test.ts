@@ -168,12 +168,34 @@ describeWith(POSTGRES)("a store in PostgreSQL", () => {
     });
     expect(JSON.stringify(failure)).not.toContain("canary");
     const since = clock.monotonic();
-    expect(await store.refusals()).toMatchObject([{ code: "store.unreachable" }]);
+    expect(await store.refusals(), "one cause has one message").toEqual([failure]);
     expect(clock.monotonic() - since, "a second wait would be in vain").toBeLessThan(1_000);
     expect(onLost).toHaveBeenCalledOnce();
     proxy.open(true);
     expect(await store.refusals()).toEqual([]);
     expect(await store.requests.reserve(clock.now(), 60)).toMatchObject({ waitMs: 0 });
+  });
+
+  it("waits for an unreachable database although a heartbeat, which never waits, has failed", async () => {
+    const proxy = await startTcpProxy(postgres.port);
+    const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 50), signal) };
+    const store = open({ clock }, through(proxy));
+    const held = await hold(store);
+    proxy.open(false);
+    await setTimeout(300);
+    const recorded = store.leave(held.turn, intent());
+    await setTimeout(200);
+    proxy.open(true);
+    await recorded;
+    expect(await intents()).toEqual([{ id: "1", state: "open" }]);
+    await held.end();
+  });
+
+  it("names no seconds if it may not wait", async () => {
+    const proxy = await startTcpProxy(postgres.port);
+    proxy.open(false);
+    const failure = await diagnosticOf(() => open({ waitMs: 0 }, through(proxy)).requests.reserve(Date.now(), 60));
+    expect(failure).toMatchObject({ code: "store.unreachable", detail: expect.not.stringContaining("waited") });
   });
 
   describe("beside another version", () => {
