@@ -265,6 +265,42 @@ describeWith(POSTGRES)("a store in PostgreSQL", () => {
       expect(onRestored).toHaveBeenCalledOnce();
     });
 
+    it.each<[string, (at: string) => Promise<() => Promise<unknown>>]>([
+      ["a dump", (at) => postgres.backup(at)],
+      [
+        "another timeline",
+        async (at) => () =>
+          postgres.query(at, "UPDATE hostform.origins SET incarnation = replace(incarnation, ' ', ' 9')"),
+      ],
+    ])(
+      "of %s, a process that knows no earlier one makes all tokens wait for the lists, and reports it once",
+      async (_, backup) => {
+        const at = await postgres.database();
+        const onRestored = vi.fn();
+        const first = open({}, at);
+        await first.count();
+        const restore = await backup(at);
+        await first.withTurn(RUN, async (turn) => {
+          await first.leave(turn, intent());
+          await first.answer(intent());
+        });
+        const count = await first.count();
+        await first.close();
+        await restore();
+        for (const account of ["one token", "another token"]) {
+          const one = open({ account, onRestored }, at);
+          expect(await one.count()).toBeGreaterThan(0);
+          await one.withTurn(RUN, async () => {
+            const found = await one.newest({ state: "unknown" });
+            expect(found).toMatchObject({ isOwn: false });
+            expect(found?.at).toBeGreaterThan(Date.now() - 60_000);
+          });
+        }
+        expect(onRestored).toHaveBeenCalledOnce();
+        expect(count).toBeGreaterThan(0);
+      },
+    );
+
     it("keeps the requests that a process remembers", async () => {
       const onRestored = vi.fn();
       const store = open({ onRestored });
