@@ -301,6 +301,20 @@ describeWith(POSTGRES)("a store in PostgreSQL", () => {
       },
     );
 
+    it("is not assumed on a server that forbids to read its identity", async () => {
+      const onRestored = vi.fn();
+      const forbidding = (database: Database): Database => ({
+        ...database,
+        lost: undefined,
+        query: async (sql, values) => {
+          if (sql.includes("pg_control_system")) throw Object.assign(new Error("denied"), { code: "42501" });
+          return database.query(sql, values);
+        },
+      });
+      for (let nth = 0; nth < 2; nth++) expect(await open({ onRestored, through: forbidding }).count()).toBe(0);
+      expect(onRestored).not.toHaveBeenCalled();
+    });
+
     it("keeps the requests that a process remembers", async () => {
       const onRestored = vi.fn();
       const store = open({ onRestored });
