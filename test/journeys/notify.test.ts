@@ -370,6 +370,14 @@ it("sends to the URLs and programs of the runner", async () => {
   );
 });
 
+it("sends nothing to the URLs of the runner if their secret is empty", async () => {
+  const { hook, project } = await opened(() => []);
+  Object.assign(project.env, { HOSTFORM_NOTIFY: hook.url, HOSTFORM_NOTIFY_SECRET: "" });
+  const { code, out } = await project.run("notify", "test");
+  expect([code, hook.bodies]).toEqual([1, []]);
+  expect(out).toContain("HOSTFORM_NOTIFY_SECRET is not set");
+});
+
 it.each([
   ["a literal URL of Slack", [{ url: "https://hooks.slack.com/services/T0/B0/x" }], "use `url_env`"],
   ["a public URL without TLS", [{ url: "http://hooks.example/a" }], "expected an https URL"],

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { describeWith } from "../support/needing.ts";
@@ -23,7 +24,7 @@ describeWith(POSTGRES)("two machines with one token and one store in PostgreSQL"
     const dir = path.join(folder, "project");
     mkdirSync(dir, { recursive: true });
     writeFileSync(path.join(dir, "hosting.yaml"), JSON.stringify(declaration));
-    const run = (...args: string[]) => {
+    const start = (...args: string[]) => {
       const child = spawn(process.execPath, [MAIN, ...args], {
         cwd: dir,
         env: { PATH: process.env.PATH, HOME: folder, HOSTFORM_STATE_HOME: path.join(folder, "home"), ...env },
@@ -35,11 +36,12 @@ describeWith(POSTGRES)("two machines with one token and one store in PostgreSQL"
         stream.on("data", (chunk) => {
           text += chunk;
         });
-      return new Promise<{ readonly code: number | null; readonly text: string }>((resolve) =>
+      const ended = new Promise<{ readonly code: number | null; readonly text: string }>((resolve) =>
         child.once("close", (code) => resolve({ code, text })),
       );
+      return { ended, kill: () => child.kill("SIGKILL") };
     };
-    return { run };
+    return { start, run: (...args: string[]) => start(...args).ended };
   };
   const services = (...names: string[]) =>
     Object.fromEntries(names.map((name) => [name, { plan_id: 11, currency: "USD", domain: `${name}.example` }]));
@@ -84,6 +86,41 @@ describeWith(POSTGRES)("two machines with one token and one store in PostgreSQL"
     expect(ended.map(({ code }) => code).sort(), ended.map(({ text }) => text).join("\n")).toEqual([0, 1]);
     const domains = sandbox.control.list("services").map(({ domain }) => domain);
     expect(domains.filter((one) => one === "www.example")).toHaveLength(1);
+  }, 60_000);
+
+  it("order nothing twice after a kill and a restored backup of the store", async () => {
+    const { profile } = profileOfRun({ list_lag: ["four_seconds"], weather: ["calm"] });
+    const sandbox = await startSandbox({ rateLimit: 0, autoPay: true, provisioningSeconds: 0, profile });
+    onTestFinished(() => sandbox.close());
+    const connection = await postgres.database();
+    const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency, HOSTFORM_STORE: connection };
+    const folder = temporaryFolder();
+    const on = (name: string, ...names: string[]) => {
+      const providers = { default: { list_lag: "5s" } };
+      return machine(path.join(folder, name), { project: name, providers, services: services(...names) }, env);
+    };
+    const apply = ["apply", "--auto-approve", "--no-wait"];
+    const ordered = () =>
+      sandbox.control.list("services").flatMap(({ domain }) => (/^(?:own|www)\./.test(String(domain)) ? [domain] : []));
+    expect(await on("b", "own").run(...apply)).toMatchObject({ code: 0 });
+    const restore = await postgres.backup(connection);
+
+    sandbox.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 60_000 });
+    const killed = on("a", "www").start(...apply);
+    while (!ordered().includes("www.example")) await setTimeout(20);
+    killed.kill();
+    await killed.ended;
+    await restore();
+
+    const from = sandbox.control.requests().length;
+    const other = await on("b", "own", "www").run(...apply);
+    expect(other).toMatchObject({ code: 1, text: expect.stringContaining("[store.restored]") });
+    expect(other.text).toContain("[plan.exists]");
+    const own = await on("a", "www").run(...apply);
+    expect(own.code, own.text).toBe(0);
+    expect(ordered().sort()).toEqual(["own.example", "www.example"]);
+    const sent = sandbox.control.requests().slice(from);
+    expect(sent.filter(({ method }) => method !== "GET")).toEqual([]);
   }, 60_000);
 
   it("send nothing while the store is unreachable, and name the database without its password", async () => {

@@ -49,7 +49,7 @@ describe("the request budget", () => {
     expect((await project.run("services", "--verbose")).err).toContain(`(${share - 1} of ${share} left)`);
   });
 
-  it.each(["0", "1.5", "half", "-0.5"])("is not used by a share of %s", async (share) => {
+  it.each(["0", "1.5", "half", "-0.5", ""])("is not used by a share of %j", async (share) => {
     const project = await startProject({ declare });
     project.env.HOSTFORM_BUDGET_SHARE = share;
     const { code, err } = await project.run("services");

@@ -34,6 +34,11 @@ export interface Postgres {
   database(): Promise<string>;
   /** Executes one statement at the database of a connection string. */
   query(connection: string, sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /**
+   * Copies the tables of the store in a database.
+   * @returns A function that restores the copy, as a dump does: in new tables.
+   */
+  backup(connection: string): Promise<() => Promise<unknown>>;
   /** Ends the server at once, as a crash does, and starts it again after a pause. */
   restart(pauseMs: number): Promise<void>;
   stop(): Promise<void>;
@@ -99,6 +104,17 @@ export async function startPostgres(): Promise<Postgres> {
     port,
     query,
     stop,
+    backup: async (at) => {
+      await query(at, "CREATE SCHEMA backup");
+      for (const { tablename: name } of await query(
+        at,
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'hostform'",
+      )) {
+        await query(at, `CREATE TABLE backup.${name} (LIKE hostform.${name} INCLUDING ALL)`);
+        await query(at, `INSERT INTO backup.${name} SELECT * FROM hostform.${name}`);
+      }
+      return () => query(at, "DROP SCHEMA hostform CASCADE; ALTER SCHEMA backup RENAME TO hostform");
+    },
     restart: async (pauseMs) => {
       await end(server);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

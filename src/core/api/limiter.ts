@@ -17,10 +17,10 @@ export const LONGEST_WAIT_MS = 120_000;
 
 /**
  * Returns this machine's share of the rate limit, for a token that other machines also use: HOSTFORM_BUDGET_SHARE, or 1.
- * @throws HostformError `config.invalid_value`.
+ * @throws HostformError `config.invalid_value`, also for an empty variable, which would otherwise mean the complete limit.
  */
 export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number {
-  if (!text) return 1;
+  if (text === undefined) return 1;
   const share = budgetShare(text);
   if (share === undefined) raise("config.invalid_value/share");
   return share;

@@ -147,12 +147,12 @@ export function openStore(options: StoreOptions): AccountStore {
 /** Returns true if the user wants only notes and holdings on disk. @throws HostformError `config.invalid_value`. */
 export const isInMemory = (env: EnvVars): boolean => storeIn(env) === "memory";
 
-/** Returns the chosen kind of store. @throws HostformError `config.invalid_value`. */
+/** Returns the chosen kind of store. An empty variable is an error, because a CI job may lack its secret. @throws HostformError `config.invalid_value`. */
 function storeIn({ [STORE]: store, HOSTFORM_LEDGER: ledger }: EnvVars): "memory" | "local" | "postgres" | undefined {
-  if (!store) return ledger === "memory" ? "memory" : undefined;
+  if (store === undefined) return ledger === "memory" ? "memory" : undefined;
   if (store === "memory" || store === "local") return store;
   if (/^postgres(?:ql)?:\/\/|^\s*[a-z_]+\s*=/.test(store)) return "postgres";
-  return raise("config.invalid_value/store");
+  return raise("config.invalid_value/store", { isEmpty: store.trim() === "" });
 }
 
 interface PgStoreRequest

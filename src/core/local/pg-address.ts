@@ -88,7 +88,8 @@ export function nameOfServer({ host, port, database }: PgServer): string {
 function fromUrl(text: string, variable: string): Map<string, string> {
   let url: URL;
   try {
-    url = new URL(text);
+    // An @ or # after the first / or ? is part of a password with unescaped characters.
+    url = new URL(/^[^/]+\/\/[^/?#]*(?:[/?][^@#]*)?$/.exec(text)?.[0] ?? "");
     const plain = (part: string) => decodeURIComponent(part);
     return new Map([
       ["host", plain(url.hostname).replace(/^\[(.*)\]$/, "$1")],

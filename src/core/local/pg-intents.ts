@@ -19,9 +19,13 @@ interface PgIntentsOptions {
   readonly origin: string;
   /** Unique id of this process. */
   readonly process: string;
-  /** Called when a backup of the database was restored. */
+  /** Called when a backup of the database was restored, or another server took over. */
   onRestored?(): void;
 }
+
+/** Returns another text after a restore of a dump or to a point in time, and after a failover: server, timeline, database, table. */
+const INCARNATION = `SELECT concat_ws(' ', system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), oid,
+  'hostform.origins'::regclass::oid) AS text FROM pg_control_system(), pg_database WHERE datname = current_database()`;
 
 export class PgIntents {
   readonly #session: PgSession;
@@ -51,10 +55,18 @@ export class PgIntents {
   async prepare(query: Query): Promise<void> {
     const { origin, account } = this.#options;
     const now = this.#session.now();
-    await query("INSERT INTO hostform.origins VALUES ($1, 0, $2) ON CONFLICT DO NOTHING", [origin, now]);
+    // Some servers forbid these functions. Only running processes then detect a restored backup.
+    const [is] = await query(INCARNATION).catch(() => []);
+    const incarnation = String(is?.text ?? "");
+    await query("INSERT INTO hostform.origins VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING", [
+      origin,
+      now,
+      incarnation,
+    ]);
     await query("INSERT INTO hostform.turns (lane, epoch, progress) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING", [
       account,
     ]);
+    await this.renew(query, incarnation);
     const [row] = await query("SELECT serial FROM hostform.origins WHERE origin = $1", [origin]);
     await this.#compare(query, row);
     await removeOld(query, origin, now);
@@ -63,17 +75,19 @@ export class PgIntents {
   /**
    * Records a create without a response for all tokens, because a restored backup lacks creates. Its serial is higher than all serials
    * that this process knows.
+   * @param incarnation records the create only if another incarnation wrote the row of the origin.
    */
-  async renew(query: Query): Promise<void> {
+  async renew(query: Query, incarnation?: string): Promise<void> {
     const { origin, onRestored } = this.#options;
     const [row] = await query(
-      `WITH renewed AS (UPDATE hostform.origins SET serial = greatest(serial, $2) + 1 WHERE origin = $1
-          RETURNING serial)
+      `WITH renewed AS (UPDATE hostform.origins SET serial = greatest(serial, $2) + 1, incarnation = coalesce($5, incarnation)
+          WHERE origin = $1 AND coalesce(incarnation <> $5, true) RETURNING serial)
         INSERT INTO hostform.intents (origin, serial, id, account, process, epoch, place, thing, at, state)
         SELECT $1, serial, $3, '', '', 0, '', '', $4, 'unknown' FROM renewed RETURNING serial`,
-      [origin, this.#counted, randomUUID(), this.#session.now()],
+      [origin, this.#counted, randomUUID(), this.#session.now(), incarnation ?? null],
     );
-    this.#counted = Number(row?.serial);
+    if (row === undefined) return;
+    this.#counted = Number(row.serial);
     this.#others = undefined;
     onRestored?.();
   }

@@ -15,13 +15,15 @@ interface Migration {
 
 /**
  * Times are in milliseconds since the epoch by the server's clock, except `intents.at`: that is the host's time. `origin` is the digest
- * of a URL, `account` and `lane` are digests of a URL and a token. A serial of an origin is never reused.
+ * of a URL, `account` and `lane` are digests of a URL and a token. A serial of an origin is never reused. `incarnation` identifies the server, its
+ * timeline, the database and the table that wrote the row.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
     minVersion: 1,
     sql: `
-      CREATE TABLE hostform.origins (origin text PRIMARY KEY, serial bigint NOT NULL, cleaned bigint NOT NULL);
+      CREATE TABLE hostform.origins (origin text PRIMARY KEY, serial bigint NOT NULL, cleaned bigint NOT NULL,
+        incarnation text NOT NULL);
       CREATE TABLE hostform.windows (account text PRIMARY KEY, version bigint NOT NULL, record text NOT NULL,
         write_id text NOT NULL, changed bigint NOT NULL);
       CREATE TABLE hostform.turns (lane text PRIMARY KEY, epoch bigint NOT NULL, process text, sign bigint, pid int,

@@ -58,8 +58,8 @@ export class PgSession {
   #offset: number | undefined;
   #connectedAt: number | undefined;
   #isReconnected = false;
-  /** True after a wait that ended in vain: further work fails at the first failure. */
-  #isDown = false;
+  /** Error of a wait that ended in vain: further work fails with the same error at the first failure. */
+  #down: HostformError | undefined;
   #isReported = false;
   #isFreed = false;
   readonly #waiting = new Set<AbortController>();
@@ -131,26 +131,29 @@ export class PgSession {
     await this.#last;
     await this.#drop();
     this.#connectedAt = undefined;
-    this.#isDown = false;
+    this.#down = undefined;
   }
 
   async #repeat<T>(work: (query: Query) => Promise<T>, waitMs: number): Promise<T> {
     const { clock, place, onLost } = this.#options;
     const since = clock.monotonic();
-    const longestMs = this.#isDown ? 0 : waitMs;
+    const longestMs = this.#down ? 0 : waitMs;
     for (let failures = 1; ; failures++) {
       try {
         const result = await work(await this.#connected());
-        this.#isDown = false;
+        this.#down = undefined;
         this.#isReported = false;
         return result;
       } catch (error) {
         const reason = this.#passing(error);
         if (this.#database?.lost !== undefined || isOutdated(error)) await this.#drop();
-        const seconds = Math.round((clock.monotonic() - since) / 1000);
-        if (clock.monotonic() - since >= longestMs) {
-          this.#isDown = true;
-          raise("store.unreachable", { place, reason, seconds });
+        const waited = clock.monotonic() - since;
+        if (waited >= longestMs) {
+          const seconds = Math.round(waited / 1000);
+          const failure = this.#down ?? new HostformError([problem("store.unreachable", { place, reason, seconds })]);
+          // A heartbeat never waits, so its failure says nothing about the next work.
+          if (waitMs > 0) this.#down = failure;
+          throw failure;
         }
         // A first failure may be the end of an idle connection.
         if (failures === 1 && this.#database === undefined && this.#connectedAt !== undefined) continue;

@@ -41,7 +41,7 @@ export interface PgStoreOptions {
   readonly waitMs?: number | undefined;
   /** Called once at the beginning of each wait for the database. */
   onLost?(reason: string): void;
-  /** Called when a backup of the database was restored. */
+  /** Called when a backup of the database was restored, or another server took over. */
   onRestored?(): void;
   /** Called once for each awaited process, after 5 seconds. */
   onWaiting?(holder: TurnHolder): void;

@@ -128,8 +128,9 @@ export const accounts = {
   })),
   "state.backend/address": error(({ variable }: Words<"variable">) => ({
     summary: `${variable} is not a valid URL`,
-    detail: "Special characters of a password must be percent-encoded in a URL: @ is %40, and / is %2F.",
-    remedies: [pgForms(variable)],
+    detail:
+      "Special characters of a password must be percent-encoded in a URL: @ is %40, / is %2F, # is %23, and ? is %3F.",
+    remedies: ["Percent-encode the password.", pgForms(variable)],
   })),
   "state.backend/pairs": error(({ variable }: Words<"variable">) => ({
     summary: `${variable} is malformed`,

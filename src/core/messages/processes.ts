@@ -119,7 +119,7 @@ export const processes = {
   })),
   "store.unreachable": error(({ place, reason, seconds }: Failure & { seconds: number }) => ({
     summary: "The store in PostgreSQL cannot be reached",
-    detail: `${place}: ${reason}. This run has waited for ${seconds} s. Without the store, it sends no request.`,
+    detail: `${place}: ${reason}. ${seconds > 0 ? `This run has waited for ${seconds} s. ` : ""}Without the store, it sends no request.`,
     remedies: ["Check the database and the network. Then run the command again."],
   })),
   "store.unreachable/pooler": error(({ place }: Words<"place">) => ({
@@ -133,9 +133,9 @@ export const processes = {
     remedies: ["Wait. If the database does not return, check its server and the network."],
   })),
   "store.restored": warning(({ place }: Words<"place">) => ({
-    summary: `An earlier version of ${place} was restored`,
+    summary: `${place} was restored from a backup, or another server took over`,
     detail:
-      "The store lacks create requests. This run and others wait until the lists show the objects of these requests.",
+      "The store may lack create requests. This run and others wait until the lists show the objects of these requests.",
     remedies: ["Check the account for objects of an interrupted apply. Import these objects."],
   })),
   "store.damaged": warning(({ place }: Words<"place">) => ({

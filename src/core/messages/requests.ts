@@ -332,8 +332,8 @@ export const requests = {
     summary: "The environment variable HOSTFORM_BUDGET_SHARE is not a number from 0 to 1",
     remedies: ["Set it to a number greater than 0 and at most 1, such as 0.5, or unset it."],
   }),
-  "config.invalid_value/store": error({
-    summary: "The environment variable HOSTFORM_STORE has an unknown value",
+  "config.invalid_value/store": error(({ isEmpty }: { readonly isEmpty: boolean }) => ({
+    summary: `The environment variable HOSTFORM_STORE ${isEmpty ? "is set, but empty" : "has an unknown value"}`,
     remedies: ["Set it to postgres://…, to local (a file of this machine), or to memory."],
-  }),
+  })),
 } satisfies Catalogue;

@@ -151,7 +151,8 @@ async function declared({ declaration }: Project): Promise<Desired | undefined> 
 /** Returns the channels of the declaration and of HOSTFORM_NOTIFY. */
 function channelsOf({ source: { env } }: Project, { notify = [] }: Desired): readonly Channel[] {
   const { HOSTFORM_NOTIFY: text = "", HOSTFORM_NOTIFY_SECRET: secret } = env;
-  const secret_env = secret && "HOSTFORM_NOTIFY_SECRET";
+  // An empty secret fails the message, so that no message is sent unsigned.
+  const secret_env = secret === undefined ? undefined : "HOSTFORM_NOTIFY_SECRET";
   const words = text.split(/\s+/).filter(Boolean);
   return [
     ...notify,

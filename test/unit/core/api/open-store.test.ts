@@ -187,9 +187,19 @@ describe("the ledger of an account", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("is rejected if HOSTFORM_STORE is not a valid store", () => {
-    const open = () => openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STORE: "banana" } });
-    expect(open).toThrow("HOSTFORM_STORE has an unknown value");
+  it.each([
+    ["banana", "has an unknown value"],
+    // A CI job without its secret must not count and create alone.
+    ["", "is set, but empty"],
+    [" \n", "is set, but empty"],
+  ])("is rejected if HOSTFORM_STORE is %j, for every server", async (HOSTFORM_STORE, words) => {
+    const env = { HOSTFORM_STORE, HOSTFORM_LEDGER: "memory", HOSTFORM_STATE_HOME: temporaryFolder() };
+    for (const baseUrl of [ORIGIN, "http://127.0.0.1:4711"])
+      expect(await diagnosticOf(() => openStore({ baseUrl, token: TOKEN, env }))).toMatchObject({
+        code: "config.invalid_value",
+        summary: `The environment variable HOSTFORM_STORE ${words}`,
+        remedies: [expect.stringContaining("to local (a file of this machine)")],
+      });
   });
 
   describe("in PostgreSQL", () => {

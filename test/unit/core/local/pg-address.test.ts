@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { openStore } from "../../../../src/core/api/open-store.ts";
 import { nameOfServer, parsePgServer, requireVerified } from "../../../../src/core/local/index.ts";
+import { attempt, HostformError } from "../../../../src/core/model/index.ts";
+import { fc, runs } from "../../../support/fc.ts";
 import { diagnosticOf } from "../record/builders.ts";
 
 const tls = { mode: "verify-full", rootCert: undefined, cert: undefined, key: undefined };
@@ -61,6 +64,73 @@ describe("PG_CONN_STR", () => {
     for (const mode of ["prefer", "allow", "DISABLE"]) {
       expect(() => parse(`host=h sslmode=${mode}`), mode).toThrow("sslmode");
     }
+  });
+
+  describe("a password in a URL", () => {
+    /** Characters that end a part of a URL, and characters that occur in no message. */
+    const passwords = fc
+      .string({ unit: fc.constantFrom(..."@#/?:&=%\\[] 7qxz"), minLength: 1, maxLength: 24 })
+      .filter((text) => /[@#/?]/.test(text));
+    const urlOf = (password: string) => `postgres://u:${password}@db.example:6432/states?sslmode=verify-full`;
+    /** Returns the reading of a URL, or the text of all its messages. */
+    const read = (variable: string, url: string) => {
+      const env = { HOSTFORM_STATE_HOME: "/nonexistent", [variable]: url };
+      const account = { baseUrl: "https://api.example", token: "t" };
+      const messageOf = (error: unknown) => {
+        if (error instanceof HostformError) return JSON.stringify(error.diagnostics) + error.message;
+        throw error;
+      };
+      return {
+        server: attempt(() => parsePgServer(env, "nino", variable), messageOf),
+        store: attempt(() => openStore({ ...account, env, isBesideState: true }).file, messageOf),
+      };
+    };
+
+    test.each(["PG_CONN_STR", "HOSTFORM_STORE"])("is whole or refused in %s, and no message has a part of it", (of) => {
+      const known = Object.values(read(of, "postgres://h:none/d")).join();
+      fc.assert(
+        fc.property(passwords, (password) => {
+          const { server, store } = read(of, urlOf(password));
+          // `%` and two digits are an escape in each reading.
+          if (typeof server !== "string" && !/%\d\d/.test(password)) {
+            const login = { host: "db.example", port: 6432, user: "u", password, database: "states" };
+            expect(server).toMatchObject(login);
+            expect(store).toBe("db.example:6432/states");
+          }
+          const text = `${typeof server === "string" ? server : nameOfServer(server)}${store}`;
+          for (let at = 0; at + 4 <= password.length; at++) {
+            const part = password.slice(at, at + 4);
+            if (!known.includes(part)) expect(text).not.toContain(part);
+          }
+        }),
+        { numRuns: runs(300) },
+      );
+    });
+
+    test("arrives whole if it is percent-encoded", () => {
+      fc.assert(
+        fc.property(passwords, (password) => {
+          const login = { host: "db.example", port: 6432, user: "u", password, database: "states" };
+          expect(parse(urlOf(encodeURIComponent(password)))).toMatchObject(login);
+        }),
+        { numRuns: runs(300) },
+      );
+    });
+
+    test.each(["a#b", "1/b", "1?b", "1#b", "x@other.example:7/b", "x@other.example?b", "x@other.example#b"])(
+      "is refused if it is %s, with the way to write it",
+      async (password) => {
+        for (const variable of ["PG_CONN_STR", "HOSTFORM_STORE"])
+          expect(await diagnosticOf(() => parsePgServer({ [variable]: urlOf(password) }, "", variable))).toMatchObject({
+            summary: `${variable} is not a valid URL`,
+            remedies: expect.arrayContaining(["Percent-encode the password."]),
+          });
+      },
+    );
+
+    test("may contain an @, as with Terraform, because the last one ends it", () => {
+      expect(parse(urlOf("p@ss@other.example"))).toMatchObject({ host: "db.example", password: "p@ss@other.example" });
+    });
   });
 
   test.each([

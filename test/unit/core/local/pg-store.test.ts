@@ -168,12 +168,34 @@ describeWith(POSTGRES)("a store in PostgreSQL", () => {
     });
     expect(JSON.stringify(failure)).not.toContain("canary");
     const since = clock.monotonic();
-    expect(await store.refusals()).toMatchObject([{ code: "store.unreachable" }]);
+    expect(await store.refusals(), "one cause has one message").toEqual([failure]);
     expect(clock.monotonic() - since, "a second wait would be in vain").toBeLessThan(1_000);
     expect(onLost).toHaveBeenCalledOnce();
     proxy.open(true);
     expect(await store.refusals()).toEqual([]);
     expect(await store.requests.reserve(clock.now(), 60)).toMatchObject({ waitMs: 0 });
+  });
+
+  it("waits for an unreachable database although a heartbeat, which never waits, has failed", async () => {
+    const proxy = await startTcpProxy(postgres.port);
+    const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 50), signal) };
+    const store = open({ clock }, through(proxy));
+    const held = await hold(store);
+    proxy.open(false);
+    await setTimeout(300);
+    const recorded = store.leave(held.turn, intent());
+    await setTimeout(200);
+    proxy.open(true);
+    await recorded;
+    expect(await intents()).toEqual([{ id: "1", state: "open" }]);
+    await held.end();
+  });
+
+  it("names no seconds if it may not wait", async () => {
+    const proxy = await startTcpProxy(postgres.port);
+    proxy.open(false);
+    const failure = await diagnosticOf(() => open({ waitMs: 0 }, through(proxy)).requests.reserve(Date.now(), 60));
+    expect(failure).toMatchObject({ code: "store.unreachable", detail: expect.not.stringContaining("waited") });
   });
 
   describe("beside another version", () => {
@@ -241,6 +263,56 @@ describeWith(POSTGRES)("a store in PostgreSQL", () => {
           expect(turn.isNewerThan(count)).toBe(true);
         });
       expect(onRestored).toHaveBeenCalledOnce();
+    });
+
+    it.each<[string, (at: string) => Promise<() => Promise<unknown>>]>([
+      ["a dump", (at) => postgres.backup(at)],
+      [
+        "another timeline",
+        async (at) => () =>
+          postgres.query(at, "UPDATE hostform.origins SET incarnation = replace(incarnation, ' ', ' 9')"),
+      ],
+    ])(
+      "of %s, a process that knows no earlier one makes all tokens wait for the lists, and reports it once",
+      async (_, backup) => {
+        const at = await postgres.database();
+        const onRestored = vi.fn();
+        const first = open({}, at);
+        await first.count();
+        const restore = await backup(at);
+        await first.withTurn(RUN, async (turn) => {
+          await first.leave(turn, intent());
+          await first.answer(intent());
+        });
+        const count = await first.count();
+        await first.close();
+        await restore();
+        for (const account of ["one token", "another token"]) {
+          const one = open({ account, onRestored }, at);
+          expect(await one.count()).toBeGreaterThan(0);
+          await one.withTurn(RUN, async () => {
+            const found = await one.newest({ state: "unknown" });
+            expect(found).toMatchObject({ isOwn: false });
+            expect(found?.at).toBeGreaterThan(Date.now() - 60_000);
+          });
+        }
+        expect(onRestored).toHaveBeenCalledOnce();
+        expect(count).toBeGreaterThan(0);
+      },
+    );
+
+    it("is not assumed on a server that forbids to read its identity", async () => {
+      const onRestored = vi.fn();
+      const forbidding = (database: Database): Database => ({
+        ...database,
+        lost: undefined,
+        query: async (sql, values) => {
+          if (sql.includes("pg_control_system")) throw Object.assign(new Error("denied"), { code: "42501" });
+          return database.query(sql, values);
+        },
+      });
+      for (let nth = 0; nth < 2; nth++) expect(await open({ onRestored, through: forbidding }).count()).toBe(0);
+      expect(onRestored).not.toHaveBeenCalled();
     });
 
     it("keeps the requests that a process remembers", async () => {
