@@ -6,6 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Anchor } from "../../src/core/model/index.ts";
+import { START, testClock } from "../support/clock.ts";
 import { type Project, startProject } from "../support/project.ts";
 
 const site = (name: string) => ({
@@ -148,6 +149,17 @@ describe("a state at another account", () => {
     });
   });
 
+  it("is not suspected if lists lack the new objects, and the clock of this machine is ahead", async () => {
+    const project = await startProject({
+      clock: testClock(START + 3_600_000),
+      declare: { project: "acme", webhooks: DECLARED.webhooks },
+      pinned: { list_lag: ["thirty_seconds"] },
+      sandbox: { clock: { now: () => START } },
+    });
+    await project.apply();
+    expect((await project.run("plan")).text).toContain("and no list shows it yet: the plan uses the state");
+  });
+
   it("is refused by what a command does with one service, if the id is that of another one there", async () => {
     const project = await applied();
     const other = await startProject({ declare: DECLARED });
@@ -238,6 +250,7 @@ describe("a state at another account", () => {
     await project.apply();
     project.sent();
     const other = await startProject();
+    other.clock.advance(3_600_000);
     await project.declare(
       JSON.parse(
         (await readFile(path.join(project.dir, "hosting.yaml"), "utf8")).replace(

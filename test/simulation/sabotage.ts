@@ -123,6 +123,7 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
       request: (mutation, options) => client.request(mutation, { ...options, fence: undefined }),
     }),
   },
+  "the monotonic clock is ignored": { clock: (clock) => ({ ...clock, monotonic: clock.now }) },
   "the state is recorded only at the end": {
     store: (store) => {
       const later: (() => Promise<unknown>)[] = [];
@@ -180,6 +181,7 @@ export const NOTICED_AT: Readonly<Record<string, number>> = {
   "the lock excludes no process": 2126,
   "the lock is not checked again": 18,
   "a request is sent at any time after its record": 152,
+  "the monotonic clock is ignored": 9943,
   "the state is recorded only at the end": 5,
   "the list is not read": 9,
   "a response without a list is treated as an empty list": 26,

@@ -4,7 +4,7 @@
  * written. The same run therefore always takes the same time.
  */
 import diagnostics from "node:diagnostics_channel";
-import { isBeat, START, type TestClock } from "./clock.ts";
+import { isBeat, isBusy, START, type TestClock } from "./clock.ts";
 
 interface Sleeper {
   readonly until: number;
@@ -40,8 +40,7 @@ export function calmClock(start = START): CalmClock {
   ] as const;
   for (const [name, listener] of channels) diagnostics.subscribe(name, listener);
   // A client that gave up leaves a delayed response without a request.
-  const isCalm = () =>
-    underWay.size <= delayed && !process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));
+  const isCalm = () => underWay.size <= delayed && !isBusy();
 
   const run = async () => {
     isRunning = true;

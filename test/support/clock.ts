@@ -39,7 +39,10 @@ const LONG_MS = 1_000;
  * and its socket.
  */
 const TURNS = 4;
+/** Maximum number of turns for a request to the server of a state, which may never respond. */
 const MOST_TURNS = 2_000;
+/** Longest wait for a file or a connection, in milliseconds of real time. A busy machine needs long for a file. */
+const LONGEST_USE_MS = 2_000;
 
 /** Requests in progress to the server of a state. They write records, like files. */
 const records = new Set<unknown>();
@@ -50,11 +53,16 @@ diagnostics.subscribe("undici:request:create", (message) => {
 });
 for (const end of ["trailers", "error"]) diagnostics.subscribe(`undici:request:${end}`, recorded);
 
+/** Returns true while this process uses a file, or connects. */
+export const isBusy = (): boolean =>
+  process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq|TCPConnectWrap)/.test(name));
+
 async function calm(): Promise<void> {
-  const isBusy = (name: string) => name.startsWith("FSReq") || name === "TCPConnectWrap";
+  const until = performance.now() + LONGEST_USE_MS;
   for (let turns = 0, all = 0; turns < TURNS && all < MOST_TURNS; turns++, all++) {
     await new Promise(setImmediate);
-    if (records.size > 0 || process.getActiveResourcesInfo().some(isBusy)) turns = -1;
+    if (isBusy() && performance.now() < until) turns = all = -1;
+    else if (records.size > 0) turns = -1;
   }
 }
 

@@ -13,6 +13,7 @@ import {
   isForbidden,
   type JsonObject,
   namesLimit,
+  type PrivateMark,
   type ResourceState,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
@@ -93,8 +94,7 @@ interface Evidence {
   readonly id: string;
   /** Values from the state. */
   readonly values: JsonObject;
-  /** True if lists may still lack the object. */
-  readonly isJustCreated?: boolean;
+  readonly mark: PrivateMark;
 }
 
 /**
@@ -110,7 +110,7 @@ export function accountGate(
   kinds: Kinds,
   records: readonly Recorded[],
 ): () => Promise<boolean> {
-  const evidence = evidenceIn(account, kinds, records);
+  const evidence = evidenceIn(kinds, records);
   const rowOf = ({ kind, id }: Evidence) => account.rows.get(kind.type)?.objects.get(id);
   const isSame = ({ kind, values }: Evidence, row: Remote | undefined) =>
     row !== undefined && isSameObject(kind, values, row.attributes);
@@ -130,10 +130,11 @@ export function accountGate(
     const asked = byId.slice(0, MOST_ASKED);
     const answers = await Promise.all(asked.map(look));
     if (answers.includes("present")) return true;
-    const isProved = ({ isJustCreated: isNew }: Evidence, at: number) =>
-      answers[at] === "refused" || (answers[at] === "absent" && !isNew);
+    const mayLag = ({ mark }: Evidence) => isJustCreated(mark, account);
+    const isProved = (one: Evidence, at: number) =>
+      answers[at] === "refused" || (answers[at] === "absent" && !mayLag(one));
     const proved = asked.filter(isProved).length;
-    const listsOnly = unlisted.filter((one) => one.kind.get === undefined && !one.isJustCreated).length;
+    const listsOnly = unlisted.filter((one) => one.kind.get === undefined && !mayLag(one)).length;
     const missing = listsOnly + (proved === asked.length ? byId.length : proved);
     return missing + strangers < LEAST_MISSING ? undefined : false;
   };
@@ -184,20 +185,16 @@ export function hasStranger(
 
 const typeOf = ({ address }: Recorded) => address.slice(0, address.indexOf("."));
 
-function evidenceIn(account: Account, kinds: Kinds, records: readonly Recorded[]): Evidence[] {
+function evidenceIn(kinds: Kinds, records: readonly Recorded[]): Evidence[] {
   const found = new Map<string, Evidence>();
-  const add = (type: string, id: unknown, values: JsonObject, isNew = false) => {
+  const add = (type: string, id: unknown, values: JsonObject, mark: PrivateMark = {}) => {
     const kind = kinds.get(type);
     if (kind?.list === undefined || kind.parent !== undefined || typeof id !== "string") return;
-    found.set(`${type} ${id}`, { kind, id, values, isJustCreated: isNew });
+    found.set(`${type} ${id}`, { kind, id, values, mark });
   };
   for (const { private: mark } of records)
     for (const { type, id, created_at } of mark.account?.anchors ?? []) add(type, id, { created_at });
-  for (const record of records) {
-    const { attributes, private: mark } = record;
-    const isNew = isJustCreated(mark, account);
-    add(typeOf(record), attributes.id, attributes, isNew);
-  }
+  for (const record of records) add(typeOf(record), record.attributes.id, record.attributes, record.private);
   return [...found.values()];
 }
 

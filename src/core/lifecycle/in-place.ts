@@ -125,9 +125,6 @@ export async function deleteObject(
     const parent = parentOf(kind, progress.attributes);
     // If the account confirms that the object does not exist, the deletion is complete.
     account.forget(kind, parent);
-    // The list may lack a new object, and a proxy may return 404. For a new object, only a 404 of the API itself counts.
-    const isUnlisted = attributes.id === change.before?.id && isYoung(change, context);
-    if (isUnlisted && !isNotFound(error)) throw error;
     const id = String(attributes.id);
     const asks = async () => {
       const again: unknown = await send().catch((second: unknown) => second);
@@ -136,7 +133,10 @@ export async function deleteObject(
       diagnostics.push(problem("plan.gone/listed", { address: change.address, noun: kind.noun, object: id }));
       return true;
     };
-    if (!(await account.isMissing(error, kind, id, parent, asks))) throw error;
+    const isMissing = await account.isMissing(error, kind, id, parent, asks);
+    // The list may lack a new object, and a proxy may return 404. For a new object, only a 404 of the API itself counts.
+    const isUnlisted = attributes.id === change.before?.id && isYoung(change, context);
+    if (!isMissing || (isUnlisted && !isNotFound(error))) throw error;
   }
 }
 

@@ -57,10 +57,11 @@ export async function unreadBy(
   const isById = kind.list !== undefined && kind.parent === undefined && endpoint.includes("{");
   const id = prior?.attributes.id;
   if (!isForbidden(error) || typeof id !== "string" || !isById) return { cause: "failed", why, said };
-  const mayLag = !isRestricted && isJustCreated(prior?.private ?? {}, account);
   // Rows may move to another page during one reading of a list.
-  const listed = mayLag ? undefined : await account.recheck(kind).catch(() => undefined);
-  if (listed === undefined || listed.has(id)) return { cause: "failed", why, said };
+  const listed = await account.recheck(kind).catch(() => undefined);
+  // A rejection does not show the host's time. The list does.
+  const mayLag = !isRestricted && isJustCreated(prior?.private ?? {}, account);
+  if (listed === undefined || listed.has(id) || mayLag) return { cause: "failed", why, said };
   return { cause: isRestricted ? "outside" : "handed_over", why, said };
 }
 

@@ -1,10 +1,10 @@
 /** Lists that lag: the state keeps an object's creation time as long as lists may lack the object. */
 import { describe, expect, it } from "vitest";
 import { Account, isJustCreated } from "../../../../src/core/lifecycle/index.ts";
-import type { Change, JsonObject } from "../../../../src/core/model/index.ts";
+import { ApiError, type Change, type JsonObject } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
-import { complete, fakeAccount, fakeWriter, kindOf, liveService } from "../../../support/subjects.ts";
+import { complete, fakeAccount, fakeWriter, kindOf, liveService, liveWebhook } from "../../../support/subjects.ts";
 
 const created = new Date(START).toISOString();
 
@@ -30,6 +30,21 @@ describe("the time of creation", () => {
       new Account({ hostNow: () => START + 3_600_000, answeredAt: () => answeredAt } as never, { statusWords: {} });
     expect(isJustCreated({ created }, at(START + 59_999))).toBe(true);
     expect(isJustCreated({ created }, at(START + 60_000))).toBe(false);
+  });
+
+  it("is compared with the host's time in the list after a 404 of a DELETE, which does not show the host's time", async () => {
+    const fake = fakeAccount(kindOf("hosting_webhook"));
+    fake.now = () => START + (fake.asked.length > 0 ? 1_000 : 3_600_000);
+    const code = "api.malformed";
+    const page = new ApiError({ code, summary: "A page.", endpoint: "", reached: "answered", status: 404 });
+    const writer = fakeWriter(() => {
+      throw page;
+    });
+    const { context, records } = fakeRun(fake.account, writer);
+    const before = complete(fake.kind, liveWebhook);
+    const removed = { actions: ["delete"], removal: "delete", before, after: null, private: { created } } as const;
+    expect(await outcomeOf(fake.kind, changeOf("hosting_webhook", {}, removed), context)).toBe(page);
+    expect(records).not.toContain("dropped");
   });
 
   it("is kept by a change as long as lists may lag, and then dropped", async () => {

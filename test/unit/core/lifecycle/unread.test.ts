@@ -79,6 +79,15 @@ describe("an object that was not read", () => {
     expect(readings).toBe(2);
   });
 
+  it("is judged by the host's time in the list, because a rejection does not show the host's time", async () => {
+    const fake = fakeAccount(kindOf(SERVICE));
+    const created = new Date(fake.now()).toISOString();
+    fake.now = () => Date.parse(created) + (fake.asked.length > 0 ? 3_600_000 : 0);
+    const error = refusal("api.forbidden", { said: "Forbidden" });
+    const unread = await unreadBy(fake.account, fake.kind, { ...PRIOR, private: { created } }, error);
+    expect(unread?.cause).toBe("handed_over");
+  });
+
   it("has no cause if the failure is a defect, or if there are several kinds of failure", async () => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
     const both = [...refusal("api.server", {}).diagnostics, ...refusal("api.unauthenticated", {}).diagnostics];
