@@ -62,7 +62,11 @@ export const fleetSchema = z.strictObject({
   fleet: text.regex(/^[\w.-]+$/, "expected letters, digits, `-`, `_` and `.`").describe("Name of the fleet."),
   projects: z.array(project, "expected a list of projects").min(1, "expected at least one project"),
   interval: duration.default(600_000).describe("Longest time between two checks of a project. Default: 10m."),
-  parallelism: count.min(1).max(50).default(4).describe("Number of projects at the same time. Default: 4."),
+  parallelism: count
+    .min(1, "at least 1")
+    .max(50, "at most 50")
+    .default(4)
+    .describe("Number of projects at the same time. Default: 4."),
   waves: z
     .array(count.min(1, "at least 1"))
     .optional()
