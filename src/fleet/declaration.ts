@@ -4,6 +4,7 @@ import * as z from "zod";
 import { read } from "../core/files/index.ts";
 import { CURRENCIES, FAIL_ON, fileFailure, milliseconds, utf8 } from "../core/model/index.ts";
 import { checkedYaml } from "../core/policy/index.ts";
+import { channelList } from "../project/notify/index.ts";
 import { problem, raise } from "./messages.ts";
 
 /** Maximum size of the file, in bytes. */
@@ -82,6 +83,7 @@ export const fleetSchema = z.strictObject({
       max_removals: count.optional().describe("Maximum number of removed resources of all projects together."),
     })
     .default({}),
+  notify: channelList.default([]).describe("Channels for the notifications of all projects."),
   templates: z
     .strictObject({ path: text, git: repository.optional(), commit: commit.optional() })
     .refine(({ git, commit }) => (git === undefined) === (commit === undefined), "`git` and `commit` belong together")
