@@ -5,7 +5,7 @@ import { chosenSeats, FleetWorker, fleetPage, openQueue, Records } from "../flee
 import type { Project } from "../project/project.ts";
 import { leaving } from "../project/redaction.ts";
 import { nodeHandler } from "../webhooks/index.ts";
-import { fleetOf } from "./fleet.ts";
+import { fleetOf, stopsOf } from "./fleet.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import { raise } from "./messages.ts";
 import { type HeartbeatFlags, heartbeatTo } from "./observe.ts";
@@ -26,8 +26,7 @@ const BEAT_MS = 60_000;
 export const runFleetRun: Action<RunFlags> = async (terminal, project, flags) => {
   const { source, host, log } = project;
   const fleet = await fleetOf(project);
-  const stop = new AbortController();
-  const end = terminal.onInterrupt(() => stop.abort());
+  const { end, signals } = stopsOf(terminal);
   const beat = heartbeatTo(flags.heartbeat, project);
   const onTrouble = troubleReporter(log.warn);
   const servers: Receiver[] = [];
@@ -38,7 +37,7 @@ export const runFleetRun: Action<RunFlags> = async (terminal, project, flags) =>
     const worker = await FleetWorker.open(fleet, queue, records, {
       env: source.env,
       clock: host.clock,
-      signal: stop.signal,
+      ...signals,
       autoApprove: flags.autoApprove === true,
       onTrouble,
       onChecked: ({ name, result, errors }, cause) => {

@@ -17,7 +17,7 @@ import { type FleetReport, renderFleet, renderFleetHtml, renderFleetMarkdown } f
 import { approve } from "./apply.ts";
 import { raise } from "./messages.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
-import { type Action, printJson, say } from "./terminal.ts";
+import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface FleetFlags extends FailOnFlags {
   readonly project?: readonly string[];
@@ -33,6 +33,18 @@ export async function fleetOf({ source }: Project): Promise<Fleet> {
   const [file = path.join(source.dir, "fleet.yaml"), other] = source.files;
   if (other !== undefined) raise("usage/combined", { options: "two files of a fleet" });
   return readFleet(file, path.relative(source.cwd, file));
+}
+
+interface Stops {
+  readonly signals: Readonly<Record<"signal" | "now", AbortSignal>>;
+  end(): void;
+}
+
+/** Returns the signals of the first and the second Ctrl-C. */
+export function stopsOf(terminal: Terminal): Stops {
+  const [stop, now] = [new AbortController(), new AbortController()];
+  const end = terminal.onInterrupt(() => (stop.signal.aborted ? now : stop).abort());
+  return { end, signals: { signal: stop.signal, now: now.signal } };
 }
 
 /** Returns the last results of the workers. */
@@ -51,12 +63,11 @@ const running =
   async (terminal, project, flags) => {
     const { source, host } = project;
     const fleet = await fleetOf(project);
-    const stop = new AbortController();
-    const end = terminal.onInterrupt(() => stop.abort());
+    const { end, signals } = stopsOf(terminal);
     const options = {
       env: source.env,
       clock: host.clock,
-      signal: stop.signal,
+      ...signals,
       projects: flags.project,
       targets: flags.target,
       onProject: ({ name, result }: FleetReport["projects"][number]) => say(terminal, `${name}: ${result}`),
@@ -65,7 +76,7 @@ const running =
       const ask = async (report: FleetReport) => {
         if (flags.autoApprove) return true;
         terminal.out(renderFleet(report));
-        await approve(terminal, "Apply the plans of these projects?", stop.signal, undefined);
+        await approve(terminal, "Apply the plans of these projects?", signals.signal, undefined);
         return true;
       };
       const run = { plan: planFleet, status: statusFleet, apply: applyFleet }[command];

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { read } from "../core/files/index.ts";
 import { CURRENCIES, FAIL_ON, fileFailure, milliseconds, utf8 } from "../core/model/index.ts";
 import { checkedYaml } from "../core/policy/index.ts";
+import { channelList } from "../project/notify/index.ts";
 import { problem, raise } from "./messages.ts";
 
 /** Maximum size of the file, in bytes. */
@@ -62,7 +63,11 @@ export const fleetSchema = z.strictObject({
   fleet: text.regex(/^[\w.-]+$/, "expected letters, digits, `-`, `_` and `.`").describe("Name of the fleet."),
   projects: z.array(project, "expected a list of projects").min(1, "expected at least one project"),
   interval: duration.default(600_000).describe("Longest time between two checks of a project. Default: 10m."),
-  parallelism: count.min(1).max(50).default(4).describe("Number of projects at the same time. Default: 4."),
+  parallelism: count
+    .min(1, "at least 1")
+    .max(50, "at most 50")
+    .default(4)
+    .describe("Number of projects at the same time. Default: 4."),
   waves: z
     .array(count.min(1, "at least 1"))
     .optional()
@@ -78,6 +83,7 @@ export const fleetSchema = z.strictObject({
       max_removals: count.optional().describe("Maximum number of removed resources of all projects together."),
     })
     .default({}),
+  notify: channelList.default([]).describe("Channels for the notifications of all projects."),
   templates: z
     .strictObject({ path: text, git: repository.optional(), commit: commit.optional() })
     .refine(({ git, commit }) => (git === undefined) === (commit === undefined), "`git` and `commit` belong together")

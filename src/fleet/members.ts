@@ -4,7 +4,7 @@ import { list, listFiles } from "../core/files/index.ts";
 import { type Diagnostic, type EnvVars, HostformError, ifErrno, isLike } from "../core/model/index.ts";
 import { type LoadOptions, loadProject } from "../project/library.ts";
 import type { Fleet, FleetEntry } from "./declaration.ts";
-import { raise } from "./messages.ts";
+import { problem, raise } from "./messages.ts";
 import { type Checkout, checkedOut } from "./repository.ts";
 
 /** One project of a fleet. */
@@ -63,23 +63,28 @@ export async function memberAt({ name, entry }: Seat, fleet: Fleet, shared: Load
   return (await membersOf(entry, fleet, shared, path.basename(fleet.file))).find((one) => one.name === name);
 }
 
-/** Calls a function for each entry, in order. A failed entry does not affect the others. */
+/** Calls a function for each entry, in order. A failed entry does not affect the others. A project of two entries fails. */
 async function byEntry<T extends { readonly name: string }>(
   fleet: Fleet,
   work: (entry: FleetEntry, file: string) => Promise<readonly T[]>,
 ): Promise<ByEntry<T>> {
   const found = new Map<string, T>();
+  const twice = new Set<string>();
   const failed: { name: string; errors: readonly Diagnostic[] }[] = [];
   for (const [at, entry] of fleet.projects.entries()) {
     try {
       for (const one of await work(entry, `${path.basename(fleet.file)}: projects[${at}]`)) {
-        if (found.has(one.name)) raise("fleet.project/twice", { file: fleet.file, name: one.name });
+        if (found.has(one.name)) twice.add(one.name);
         found.set(one.name, one);
       }
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       failed.push({ name: nameOf(entry, entry.path ?? "."), errors: error.diagnostics });
     }
+  }
+  for (const name of twice) {
+    found.delete(name);
+    failed.push({ name, errors: [problem("fleet.project/twice", { file: path.basename(fleet.file), name })] });
   }
   return { found: [...found.values()], failed };
 }
@@ -88,7 +93,7 @@ async function membersOf(entry: FleetEntry, fleet: Fleet, shared: LoadOptions, f
   const root = path.dirname(fleet.file);
   const { path: pattern = ".", git: url, branch = "main", signers } = entry;
   const { environment, stack } = entry;
-  const load = (dir: string) => ({ ...shared, environment, stack, directory: dir });
+  const load = (dir: string) => ({ ...shared, environment, stack, directory: dir, notify: fleet.notify });
   const accept = async (dir: string) => {
     for (const folder of await foldersIn(dir, pattern)) await loadProject(load(path.join(dir, folder)));
   };

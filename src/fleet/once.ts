@@ -1,5 +1,13 @@
 // One run over all projects of a fleet: plan, status, or apply in waves.
-import { type Clock, type Diagnostic, type EnvVars, type FailOn, ifExplained, isLike } from "../core/model/index.ts";
+import {
+  type Clock,
+  type Diagnostic,
+  type EnvVars,
+  type FailOn,
+  formatMoney,
+  ifExplained,
+  isLike,
+} from "../core/model/index.ts";
 import { type LoadedProject, loadProject, type Planned } from "../project/library.ts";
 import { yamlRemedies } from "../project/stack-diagnostics.ts";
 import { diagnosticJson, type FleetProject, type FleetReport, fleetTotals } from "../report/index.ts";
@@ -12,6 +20,8 @@ export interface FleetOptions {
   readonly env: EnvVars;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
+  /** Cancels requests in progress, as the second Ctrl-C does. */
+  readonly now?: AbortSignal;
   /** Names or patterns of projects. Default: all. */
   readonly projects?: readonly string[] | undefined;
   /** Selected resources of each project, such as `client:acme`. A project without such a resource is omitted. */
@@ -50,9 +60,9 @@ export async function planFleet(fleet: Fleet, options: FleetOptions): Promise<Fl
 
 /** Reads the status of each project. Changes nothing. */
 export async function statusFleet(fleet: Fleet, options: FleetOptions): Promise<FleetReport> {
-  const { targets } = options;
+  const { targets, signal, now } = options;
   const projects = await eachProject(fleet, options, async (member) => {
-    const { report } = await (await load(member, options)).status({ targets, signal: options.signal });
+    const { report } = await (await load(member, options)).status({ targets, signal, now });
     const { services, states, synced, declared } = report.overview;
     const result = synced === declared ? "same" : "differs";
     const overview = { services, live: states.live, offline: states.offline };
@@ -97,10 +107,10 @@ const notStarted = (one: FleetProject): FleetProject =>
 
 export async function applied(
   { member, project, plan }: Ready,
-  options: Pick<FleetOptions, "signal">,
+  { signal, now }: Pick<FleetOptions, "signal" | "now">,
 ): Promise<FleetProject> {
   const planned = summaryOf(member, plan);
-  const result = await project.apply(plan, options.signal && { signal: options.signal });
+  const result = await project.apply(plan, { signal, now });
   const errors = [...result.changes.flatMap(({ diagnostics }) => diagnostics), ...result.diagnostics].filter(
     ({ severity }) => severity === "error",
   );
@@ -109,10 +119,10 @@ export async function applied(
 
 async function plannedFleet(fleet: Fleet, options: FleetOptions) {
   const ready: Ready[] = [];
-  const { targets = [], signal } = options;
+  const { targets = [], signal, now } = options;
   const projects = await eachProject(fleet, options, async (member) => {
     const project = await load(member, options);
-    const plan = await project.plan({ targets, ...(signal && { signal }) });
+    const plan = await project.plan({ targets, signal, now });
     ready.push({ member, project, plan });
     return summaryOf(member, plan);
   });
@@ -121,12 +131,12 @@ async function plannedFleet(fleet: Fleet, options: FleetOptions) {
   return { projects, ready: ready.sort((a, b) => at(a) - at(b)) };
 }
 
-export const load = ({ options }: Member, { clock }: Pick<FleetOptions, "clock">) =>
-  loadProject({ ...options, clock, notify: true });
+export const load = ({ options }: Member, { clock }: Pick<FleetOptions, "clock">) => loadProject({ ...options, clock });
 
 const headOf = ({ name, commit }: Member) => ({ name, commit: commit ?? null });
 
-export function summaryOf(member: Member, { json, diagnostics, holds, hasChanges, applicable }: Planned): FleetProject {
+export function summaryOf(member: Member, plan: Planned): FleetProject {
+  const { json, diagnostics, holds, hasChanges, applicable } = plan;
   const { resource_changes, hostform } = json;
   const has = (...actions: readonly string[]) =>
     resource_changes.filter(({ change }) => change.actions.some((action) => actions.includes(action))).length;
@@ -140,6 +150,7 @@ export function summaryOf(member: Member, { json, diagnostics, holds, hasChanges
     destroy: has("delete"),
     orders: hostform.totals.reduce((sum, { orders }) => sum + orders, 0),
     spend: Object.fromEntries(spend),
+    scales: Object.fromEntries(hostform.totals.map(({ currency }) => [currency, plan.scaleOf(currency)])),
     offline: hostform.effects.flatMap(({ kind, domain, address }) => (kind === "offline" ? (domain ?? address) : [])),
     holds,
     errors,
@@ -151,18 +162,25 @@ export function summaryOf(member: Member, { json, diagnostics, holds, hasChanges
  * @param withinMs time in which the limits count. Default: one run.
  */
 export function guardErrors({ guards }: Fleet, projects: readonly FleetProject[], withinMs?: number) {
-  const { orders, destroy, spend } = fleetTotals(projects);
+  const { orders, destroy, spend, scales } = fleetTotals(projects);
   const found: Diagnostic[] = [];
-  const check = (what: string, planned: number, limit: number | undefined) => {
-    if (limit === undefined || planned <= limit) return;
-    const given = { what, planned: String(planned), limit: String(limit) };
+  const check = (
+    what: string,
+    planned: number | null = 0,
+    limit: number | undefined,
+    text: (amount: number | null) => string = String,
+  ) => {
+    if (limit === undefined || (planned !== null && planned <= limit)) return;
+    const given = { what, planned: text(planned), limit: text(limit) };
     const minutes = withinMs && plural(Math.round(withinMs / 60_000), "minute");
     found.push(minutes ? problem("fleet.guard/interval", { ...given, minutes }) : problem("fleet.guard", given));
   };
   check("order", orders, guards.max_orders);
   check("destroy", destroy, guards.max_removals);
   for (const [currency, limit] of Object.entries(guards.max_spend ?? {}))
-    check(`spend ${currency}`, spend[currency] === null ? Number.POSITIVE_INFINITY : (spend[currency] ?? 0), limit);
+    check("spend", spend[currency], limit, (amount) =>
+      amount === null ? "an unknown amount" : formatMoney(amount, currency, scales?.[currency]),
+    );
   return found.map((one) => diagnosticJson(one, yamlRemedies));
 }
 

@@ -50,17 +50,22 @@ export class Records {
   /** Returns the last results, with their ages in seconds. @param project only this project. */
   async read(project?: string): Promise<(Recorded & { readonly age: number })[]> {
     const rows = await this.#query(
-      `SELECT *, extract(epoch FROM now() - checked)::float AS age FROM ${SCHEMA}.result
+      `SELECT result.*, started_on, extract(epoch FROM now() - checked)::float AS age FROM ${SCHEMA}.result
+       LEFT JOIN ${SCHEMA}.job ON name = fleet AND singleton_key = project AND state = 'active'
        WHERE fleet = $1 AND ($2::text IS NULL OR project = $2)`,
       [project ?? null],
     );
-    return rows.map(({ project, account, version, is_good, failures, report, checked, age }) => ({
+    return rows.map(({ project, account, version, is_good, failures, report, checked, started_on, age }) => ({
       project: String(project),
       account: account === null ? undefined : String(account),
       version: String(version),
       isGood: is_good === true,
       failures: Number(failures),
-      report: { ...(report as FleetProject), checked_at: (checked as Date).toISOString() },
+      report: {
+        ...(report as FleetProject),
+        checked_at: (checked as Date).toISOString(),
+        checking_since: (started_on as Date | null)?.toISOString(),
+      },
       age: Number(age),
     }));
   }

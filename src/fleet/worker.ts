@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { hostname } from "node:os";
 import process from "node:process";
 import { read } from "../core/files/index.ts";
-import { type Clock, type Diagnostic, type EnvVars, type FailOn, ifExplained } from "../core/model/index.ts";
+import { type Clock, type Diagnostic, type EnvVars, type FailOn, ifErrno, ifExplained } from "../core/model/index.ts";
 import type { LoadOptions } from "../project/library.ts";
 import type { FleetProject } from "../report/index.ts";
 import { type Fleet, readFleet } from "./declaration.ts";
@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly clock: Clock;
   /** Ends the worker, as Ctrl-C does. */
   readonly signal: AbortSignal;
+  /** Cancels requests in progress, as the second Ctrl-C does. */
+  readonly now: AbortSignal;
   readonly autoApprove: boolean;
   /** Called after each check. */
   onChecked(project: FleetProject, cause: Cause): void;
@@ -50,6 +52,8 @@ export class FleetWorker {
   readonly #options: WorkerOptions;
   readonly #name = `${hostname()}:${process.pid}`;
   #roster: Roster;
+  /** Last reading of `fleet.yaml`. Readings share checkouts, so they follow one after another. */
+  #reading: Promise<unknown> = Promise.resolve();
   #wake = new AbortController();
   /** Last check of each checkout. One checkout has the files of one commit, so its projects are checked one after another. */
   readonly #checkouts = new Map<string, Promise<unknown>>();
@@ -75,7 +79,7 @@ export class FleetWorker {
       const isReload = this.#wake.signal.aborted;
       if (!isReload) await clock.sleep(REREAD_MS, AbortSignal.any([signal, this.#wake.signal])).catch(() => undefined);
       if (isReload) this.#wake = new AbortController();
-      if (!signal.aborted) await this.#reread(isReload).catch((error) => onTrouble(troubleOf(error)));
+      if (!signal.aborted) await this.#current(isReload).catch((error) => onTrouble(troubleOf(error)));
     }
   }
 
@@ -93,13 +97,20 @@ export class FleetWorker {
     return this.#roster.fleet;
   }
 
-  async #reread(isReload: boolean): Promise<void> {
-    const { fleet, at } = this.#roster;
-    const now = await readFleet(fleet.file, fleet.file);
-    const isOld = this.#options.clock.monotonic() - at >= fleet.interval;
-    if (!isReload && !isOld && JSON.stringify(now) === JSON.stringify(fleet)) return;
-    this.#roster = await rosterOf(now, this.#options);
-    await this.#schedule(isReload);
+  /** Reads `fleet.yaml` again. @param isReload checks all projects soon. Undefined: only if the file changed. */
+  #current(isReload?: boolean): Promise<Roster> {
+    const reading = this.#reading.then(async () => {
+      const { fleet, shared, version, at } = this.#roster;
+      const now = await readFleet(fleet.file, fleet.file);
+      const isOld = isReload !== undefined && this.#options.clock.monotonic() - at >= fleet.interval;
+      if (isReload || isOld || (await versionOf(now, shared.templates)) !== version) {
+        this.#roster = await rosterOf(now, this.#options);
+        await this.#schedule(isReload);
+      }
+      return this.#roster;
+    });
+    this.#reading = reading.catch(() => undefined);
+    return reading;
   }
 
   /** Gives each project a check: now after a change of the fleet, otherwise when it is due. @param isReload now in any case. */
@@ -134,7 +145,7 @@ export class FleetWorker {
   }
 
   async #checkOn(roster: Roster, seat: Seat, check: Check, group: string | undefined): Promise<void> {
-    const { signal, clock, onChecked, onTrouble } = this.#options;
+    const { signal, now, clock, onChecked, onTrouble } = this.#options;
     const begun = clock.monotonic();
     const { project, cause } = check;
     const [before] = await this.#records.read(project);
@@ -148,8 +159,9 @@ export class FleetWorker {
         await this.#queue.now({ ...check, isGrouped: true, account });
         return undefined;
       }
-      const ready = { member, project: loaded, plan: await loaded.plan({ signal }) };
-      const planned = summaryOf(member, ready.plan);
+      const declaration = await loaded.digest();
+      const ready = { member, project: loaded, plan: await loaded.plan({ signal, now }) };
+      const planned = { ...summaryOf(member, ready.plan), declaration };
       const applies = this.#options.autoApprove && ready.plan.hasChanges && ready.plan.applicable;
       return applies ? this.#apply(roster, ready, planned) : planned;
     };
@@ -172,13 +184,22 @@ export class FleetWorker {
     }
   }
 
-  /** Applies a plan if its wave has begun and the limits of the fleet allow it. */
+  /** Applies a plan if its wave has begun, the limits of the fleet allow it, and `fleet.yaml` is the file of the plan. */
   async #apply(roster: Roster, ready: Ready, planned: FleetProject): Promise<FleetProject> {
-    const waits = waitsFor(roster, planned, await this.#records.read());
+    const { version } = await this.#current();
+    if (version !== roster.version) return { ...planned, waits: "a check by the changed fleet.yaml" };
+    const digestOf = (seat: Seat) => this.#digestOf(seat, roster).catch(ifExplained(() => undefined));
+    const waits = await waitsFor(roster, planned, await this.#records.read(), digestOf);
     if (waits !== undefined) return { ...planned, waits };
     const errors = await this.#records.reserve(roster.fleet, planned);
     if (errors.length > 0) return { ...planned, result: "not_started", errors };
-    return applied(ready, this.#options);
+    return { ...planned, ...(await applied(ready, this.#options)) };
+  }
+
+  /** Returns the digest of the project's present files. */
+  async #digestOf(seat: Seat, { fleet, shared }: Roster): Promise<string | undefined> {
+    const member = await memberAt(seat, fleet, shared);
+    return member && (await load(member, this.#options)).digest();
   }
 }
 
@@ -187,26 +208,34 @@ async function rosterOf(fleet: Fleet, { env, clock, onTrouble }: WorkerOptions):
   const templates = await templatesOf(fleet, env);
   const { found, failed } = await seats(fleet, env);
   for (const { errors } of failed) onTrouble(errors);
-  const text = templates && (await read(templates.file)).toString();
   return {
     fleet,
     seats: new Map(found.map((one) => [one.name, one])),
-    waves: wavesOf(found, fleet.waves),
+    // An entry with an error keeps its place, so that no later project takes its place in the first wave.
+    waves: wavesOf([...failed.map(({ name }) => ({ name, entry: {} })), ...found], fleet.waves),
     shared: { env, templates },
-    version: hash("sha256", JSON.stringify([{ ...fleet, file: "" }, templates?.version, text])),
+    version: await versionOf(fleet, templates),
     at: clock.monotonic(),
   };
 }
 
+/** Returns the version of a fleet. A file of templates that cannot be read is an error of each project. */
+async function versionOf(fleet: Fleet, templates: LoadOptions["templates"]): Promise<string> {
+  const text = templates && (await read(templates.file).catch(ifErrno(() => undefined)))?.toString();
+  return hash("sha256", JSON.stringify([{ ...fleet, file: "" }, templates?.version, text]));
+}
+
 /**
- * Returns the earlier wave that a project waits for: each of its projects needs a good check of the current fleet, and of the same
- * commit if they share a repository.
+ * Returns the earlier wave that a project waits for: each of its projects needs a good check of the current fleet. A project without a
+ * repository needs a check of its present files, and projects that share a repository need the same commit.
+ * @param digestOf returns the digest of the project's present files. Undefined if its declaration has errors.
  */
-export function waitsFor(
+export async function waitsFor(
   { waves, seats, version }: Pick<Roster, "waves" | "seats" | "version">,
   { name, commit }: Pick<FleetProject, "name" | "commit">,
   recorded: readonly Pick<Recorded, "project" | "version" | "isGood" | "report">[],
-): string | undefined {
+  digestOf: (seat: Seat) => Promise<string | undefined>,
+): Promise<string | undefined> {
   const last = new Map(recorded.map((one) => [one.project, one]));
   const own = seats.get(name)?.entry;
   const isDone = ({ name: earlier, entry }: Seat) => {
@@ -214,9 +243,15 @@ export function waitsFor(
     const isSame = own?.git !== undefined && entry.git === own.git && entry.branch === own.branch;
     return one?.isGood === true && one.version === version && (!isSame || one.report.commit === commit);
   };
+  const isPresent = async (seat: Seat) =>
+    seat.entry.git !== undefined || (await digestOf(seat)) === (last.get(seat.name)?.report.declaration ?? "");
   const at = waves.findIndex((wave) => wave.some((seat) => seat.name === name));
-  const open = waves.slice(0, Math.max(0, at)).findIndex((wave) => !wave.every(isDone));
-  return open < 0 ? undefined : `wave ${open + 1}`;
+  for (const [nth, wave] of waves.slice(0, Math.max(0, at)).entries()) {
+    let isOpen = !wave.every(isDone);
+    for (const seat of wave) isOpen ||= !(await isPresent(seat));
+    if (isOpen) return `wave ${nth + 1}`;
+  }
+  return undefined;
 }
 
 const isGood = ({ result, holds }: FleetProject, { stop_on }: Fleet): boolean =>

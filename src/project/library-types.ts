@@ -1,5 +1,5 @@
 /** The options and results of the library. */
-import type { ApplyEvent, Clock } from "../core/model/index.ts";
+import type { ApplyEvent, Channel, Clock } from "../core/model/index.ts";
 import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
 
@@ -36,8 +36,8 @@ export interface LoadOptions {
    * token. Default: do not wait for the state, and wait for the create lock without a limit.
    */
   readonly lockTimeoutMs?: number;
-  /** Sends the notifications of plans and applies, as the command line does in CI. Default: false. */
-  readonly notify?: boolean;
+  /** Sends the notifications of plans and applies, as the command line does in CI, also to the given channels. Default: false. */
+  readonly notify?: boolean | readonly Channel[];
   /** Default: the system clock. */
   readonly clock?: Clock;
 }
@@ -48,7 +48,9 @@ export interface WorkOptions {
    * Stops the method: no more requests are sent. The method waits up to 30 seconds for requests in progress and saves their
    * results.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** Cancels requests in progress after {@link signal}, as the second Ctrl-C does. Their creates stay pending. */
+  readonly now?: AbortSignal | undefined;
   readonly onProgress?: (progress: Progress) => void;
 }
 

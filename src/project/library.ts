@@ -37,6 +37,7 @@ import {
   renderReportHtml,
   renderReportMarkdown,
   STATUS_SECTIONS,
+  scaleOf,
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges, mayApply } from "./apply.ts";
@@ -55,12 +56,13 @@ import type {
 import { problem } from "./messages.ts";
 import { failureNews, notify } from "./notify/index.ts";
 import { savedFrom, withPlan } from "./plan.ts";
-import { captureCommand, runShell } from "./programs.ts";
+import { declarationDigest } from "./plan-origin.ts";
+import { hostOf } from "./programs.ts";
 import { Project } from "./project.ts";
 import { accountsOf } from "./providers.ts";
 import { learnEnvironment, leaving, Redaction } from "./redaction.ts";
 import { type PlanRequest, readSavedPlan, type SavedPlan, writeSavedPlan } from "./saved-plan.ts";
-import type { Host, Log, ProjectSource } from "./source.ts";
+import type { Log, ProjectSource } from "./source.ts";
 import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { projectStatus } from "./status.ts";
 import { refuseUntrusted } from "./trust.ts";
@@ -86,7 +88,15 @@ export type {
  * @throws HostformError with all mistakes of the declaration and their locations.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
-  const { env = process.env, files = [], state, policy = [], clock = systemClock, templates } = options;
+  const {
+    env = process.env,
+    files = [],
+    state,
+    policy = [],
+    clock = systemClock,
+    templates,
+    notify: sends = false,
+  } = options;
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
@@ -102,6 +112,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     untrusted: options.untrusted ?? false,
     lockTimeoutMs: options.lockTimeoutMs,
     ...(templates && { templates: await templatesIn(path.resolve(dir, templates.file)) }),
+    ...(typeof sends === "object" && { channels: sends }),
   };
   return hiding(redaction, async () => {
     await refuseUntrusted(unchosen, "plan", true);
@@ -112,7 +123,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
       throw new HostformError(diagnostics);
     const addresses = (desired?.resources ?? []).map(({ address }) => address);
     const warnings = desired === undefined ? [] : shown(redaction, diagnostics);
-    return new LoadedProject(project, addresses, warnings, options.notify === true);
+    return new LoadedProject(project, addresses, warnings, sends !== false);
   });
 }
 
@@ -190,8 +201,7 @@ class LoadedProject {
         const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
         if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, result });
         const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
-        // The run read only the objects of its own changes. Conditions and pending creations of all other objects are in the
-        // saved plan.
+        // The run read only its own objects. The saved plan has the conditions and pending creates of all other objects.
         const own = new Set(run.plan.changes.map(({ address }) => address));
         const others = conditions.filter(({ address }) => !own.has(address));
         return appliedOf(redaction, saved, {
@@ -227,6 +237,11 @@ class LoadedProject {
     return this.#during({}, accountsOf);
   }
 
+  /** Returns a digest of the contents of the declaration's files, wherever they are. @internal */
+  digest(): Promise<string> {
+    return this.#during({}, declarationDigest);
+  }
+
   /**
    * Brings the account under management: reads it, and writes its declaration and state into the folder. Sends only GET
    * requests. After an abort, the next call reuses the lists.
@@ -240,10 +255,10 @@ class LoadedProject {
     });
   }
 
-  #during<T>({ signal, onProgress }: WorkOptions, work: (project: Project) => Promise<T>): Promise<T> {
+  #during<T>({ signal, now, onProgress }: WorkOptions, work: (project: Project) => Promise<T>): Promise<T> {
     const { source, redaction, host } = this.#project;
     const log = logOf(redaction, onProgress);
-    const project = this.#project.on(source, { host: hostOf(host.clock, signal), log });
+    const project = this.#project.on(source, { host: hostOf(host.clock, signal, now), log });
     const done = hiding(redaction, () => throwingForStack(source, () => work(project)));
     return this.#notifies ? done.catch(failureNews(project)) : done;
   }
@@ -295,6 +310,11 @@ class Planned implements Attention {
   /** Returns the plan as a complete HTML page. */
   html(): string {
     return leaving(renderPlanHtml(this.#saved.plan, this.#look), this.#project.redaction, "html");
+  }
+
+  /** Returns the number of decimal digits in the amounts of a currency. Undefined if unknown. @internal */
+  scaleOf(currency: string): number | undefined {
+    return scaleOf(this.#saved.plan.changes, currency, this.#look.moneyScale);
   }
 
   /** Writes the plan to a file, relative to the project's folder. @throws HostformError if the plan cannot be applied. */
@@ -355,21 +375,6 @@ async function chosen(source: ProjectSource, options: LoadOptions): Promise<Proj
   return fail("usage", `There are ${stacks.length} stacks: ${stacks.map(({ name }) => name).join(", ")}`, {
     remedies: ["Name one of them with `only`."],
   });
-}
-
-/** Returns the services of this process. @param signal Acts like the first Ctrl-C. A library never ends its process. */
-function hostOf(clock: Host["clock"], signal?: AbortSignal): Host {
-  return {
-    clock,
-    capture: captureCommand,
-    shell: runShell,
-    onInterrupt(callback) {
-      signal?.addEventListener("abort", callback, { once: true });
-      return () => signal?.removeEventListener("abort", callback);
-    },
-    wasInterrupted: () => signal?.aborted ?? false,
-    exit() {},
-  };
 }
 
 function logOf(redaction: Redaction, onProgress?: WorkOptions["onProgress"]): Log {

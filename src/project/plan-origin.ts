@@ -18,6 +18,7 @@ import {
 import type { OpenState } from "../core/record/index.ts";
 import { firstOf, formatNumber, type MoneyScale } from "../report/index.ts";
 import { raise } from "./messages.ts";
+import type { Project } from "./project.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -57,7 +58,7 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
     serial: state.serial,
     state: stateDigest(state),
     project: desired.project,
-    declaration: [...(await declarationDigests(source, desired)), ...stackDigests(source)],
+    declaration: await declarationOf(source, desired),
     accounts: Object.fromEntries([...desired.providers].map(([alias, config]) => [alias, addressOf(config)])),
   };
 }
@@ -180,13 +181,19 @@ function priceOf({ billed, list, currency }: Quote): string {
   return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;
 }
 
-async function declarationDigests(source: ProjectSource, { files }: Desired): Promise<FileDigest[]> {
+/** Returns a digest of the contents of the declaration's files. It does not contain their paths. */
+export async function declarationDigest({ source, declaration }: Project): Promise<string> {
+  const files = await declarationOf(source, (await declaration.load()).desired);
+  return hash("sha256", files.map(({ digest }) => digest).join("\n"));
+}
+
+/** Returns the digests of the declaration's files. */
+async function declarationOf(source: ProjectSource, { files }: Desired): Promise<readonly FileDigest[]> {
   const paths = files.map((file) => path.resolve(source.cwd, file));
-  return Promise.all(
-    paths.map(async (file) => {
-      return { file: path.relative(source.dir, file), digest: hash("sha256", await read(file)) };
-    }),
-  );
+  const digests = paths.map(async (file) => {
+    return { file: path.relative(source.dir, file), digest: hash("sha256", await read(file)) };
+  });
+  return [...(await Promise.all(digests)), ...stackDigests(source)];
 }
 
 /**

@@ -1,10 +1,11 @@
 /** Runs the programs of a project in this process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
+import { captureCommand, programPath } from "../core/files/secret-command.ts";
 import { errnoOf } from "../core/model/index.ts";
-import type { ShellOptions } from "./source.ts";
+import type { Host, ShellOptions } from "./source.ts";
 
-export { captureCommand, programPath } from "../core/files/secret-command.ts";
+export { captureCommand, programPath };
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE_MS = 5_000;
@@ -52,4 +53,24 @@ export function ended(child: ChildProcess): Promise<number> {
     child.once("error", reject);
     child.once("close", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
   });
+}
+
+/**
+ * Returns the services of a process that uses the library.
+ * @param signals Act like the first and the second Ctrl-C. A library never ends its process.
+ */
+export function hostOf(clock: Host["clock"], ...signals: readonly (AbortSignal | undefined)[]): Host {
+  return {
+    clock,
+    capture: captureCommand,
+    shell: runShell,
+    onInterrupt(callback) {
+      for (const signal of signals) signal?.addEventListener("abort", callback, { once: true });
+      return () => {
+        for (const signal of signals) signal?.removeEventListener("abort", callback);
+      };
+    },
+    wasInterrupted: () => signals[0]?.aborted ?? false,
+    exit() {},
+  };
 }

@@ -1,6 +1,6 @@
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { CaptureOptions, CommandEnd } from "../core/files/index.ts";
-import type { ApplyEvent, Backend, Clock, Diagnostic } from "../core/model/index.ts";
+import type { ApplyEvent, Backend, Channel, Clock, Diagnostic } from "../core/model/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 
@@ -33,6 +33,8 @@ export interface ProjectSource {
   readonly environment?: Environment;
   /** File of templates that several projects share. Its path is for messages. */
   readonly templates?: { readonly path: string; readonly text: string } | undefined;
+  /** Channels of notifications, in addition to the declared channels. */
+  readonly channels?: readonly Channel[];
   /** Absolute path of the state file. */
   readonly state: string;
   /** True if the user named the state file. */

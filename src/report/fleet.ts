@@ -20,15 +20,21 @@ export interface FleetProject {
   readonly orders: number;
   /** Sum of the orders by currency, in the API's unit. Null if a price is unknown. */
   readonly spend: Readonly<Record<string, number | null>>;
+  /** Number of decimal digits in these amounts, by currency. Undefined if unknown. */
+  readonly scales?: Readonly<Record<string, number | undefined>>;
   /** Domains that go offline. */
   readonly offline: readonly string[];
   /** Names of the met conditions of `--fail-on`. */
   readonly holds: readonly string[];
   readonly errors: readonly DiagnosticJson[];
-  /** Wave whose projects have to be checked before this project is applied. */
+  /** Digest of the declaration's files. */
+  readonly declaration?: string | undefined;
+  /** Wave whose projects have to be checked before this project is applied, or another check. */
   readonly waits?: string | undefined;
   /** Time of a recorded result. */
   readonly checked_at?: string | undefined;
+  /** Start of the running check. */
+  readonly checking_since?: string | undefined;
   /** Machine and process that recorded the result. */
   readonly worker?: string | undefined;
   /** Overview of the account, for `status` only. */
@@ -43,7 +49,7 @@ export interface FleetReport {
   /** Version of the shared templates. */
   readonly templates: string | null;
   readonly projects: readonly FleetProject[];
-  readonly totals: Pick<FleetProject, "add" | "change" | "destroy" | "orders" | "spend">;
+  readonly totals: Pick<FleetProject, "add" | "change" | "destroy" | "orders" | "spend" | "scales">;
   /** Errors of the whole fleet. They prevent the apply of all projects. */
   readonly errors: readonly DiagnosticJson[];
 }
@@ -60,31 +66,37 @@ const WORDS: Readonly<Record<FleetProject["result"], string>> = {
 export function fleetTotals(projects: readonly FleetProject[]): FleetReport["totals"] {
   const sum = (name: "add" | "change" | "destroy" | "orders") => projects.reduce((all, one) => all + one[name], 0);
   const spend: Record<string, number | null> = {};
+  const scales: Record<string, number | undefined> = {};
   for (const one of projects)
     for (const [currency, amount] of Object.entries(one.spend)) {
       const before = spend[currency];
+      const scale = one.scales?.[currency];
+      scales[currency] = before === undefined || scale === scales[currency] ? scale : undefined;
       spend[currency] = amount === null || before === null ? null : (before ?? 0) + amount;
     }
-  return { add: sum("add"), change: sum("change"), destroy: sum("destroy"), orders: sum("orders"), spend };
+  return { add: sum("add"), change: sum("change"), destroy: sum("destroy"), orders: sum("orders"), spend, scales };
 }
 
-function factsOf({ add, change, destroy, orders, spend, offline, overview, ...one }: FleetProject): string {
+function factsOf({ add, change, destroy, orders, offline, overview, ...one }: FleetProject): string {
   const counts = [
     ...(overview
       ? [`${overview.live} of ${plural(overview.services, "service")} live, ${overview.offline} offline`]
       : []),
     ...(add + change + destroy > 0 ? [`${add} to add, ${change} to change, ${destroy} to destroy`] : []),
-    ...(orders > 0 ? [`${plural(orders, "order")}: ${spendText(spend)}`] : []),
+    ...(orders > 0 ? [`${plural(orders, "order")}: ${spendText(one)}`] : []),
     ...(offline.length > 0 ? [`goes offline: ${some(offline)}`] : []),
     ...(one.waits ? [`waits for ${one.waits}`] : []),
     ...(one.checked_at ? [`checked ${stampOf(Date.parse(one.checked_at))}`] : []),
+    ...(one.checking_since ? [`checking since ${stampOf(Date.parse(one.checking_since))}`] : []),
   ];
   return counts.join("; ");
 }
 
-const spendText = (spend: FleetProject["spend"]) =>
+const spendText = ({ spend, scales }: Pick<FleetProject, "spend" | "scales">) =>
   Object.entries(spend)
-    .map(([currency, amount]) => (amount === null ? `unknown ${currency}` : formatMoney(amount, currency, undefined)))
+    .map(([currency, amount]) =>
+      amount === null ? `unknown ${currency}` : formatMoney(amount, currency, scales?.[currency]),
+    )
     .join(", ") || "none";
 
 function rowsOf(report: FleetReport) {
@@ -95,12 +107,13 @@ function rowsOf(report: FleetReport) {
 }
 
 function headlineOf({ projects, totals, command }: FleetReport): string {
+  if (projects.length === 0) return "No project was checked yet.";
   const by = Map.groupBy(projects, ({ result }) => result);
   const parts = (["failed", "not_started", "differs", "applied", "same"] as const).flatMap((result) => {
     const count = by.get(result)?.length ?? 0;
     return count === 0 ? [] : [`${count} ${WORDS[result].toLowerCase()}`];
   });
-  const orders = totals.orders > 0 ? ` Orders: ${totals.orders}, ${spendText(totals.spend)}.` : "";
+  const orders = totals.orders > 0 ? ` Orders: ${totals.orders}, ${spendText(totals)}.` : "";
   const changes =
     command === "status" ? "" : ` ${totals.add} to add, ${totals.change} to change, ${totals.destroy} to destroy.`;
   return `${plural(projects.length, "project")}: ${parts.join(", ")}.${changes}${orders}`;
@@ -117,7 +130,7 @@ export function renderFleet(report: FleetReport): string {
   ]);
   const templates = report.templates === null ? [] : [`Templates: ${report.templates}.`];
   const errors = report.errors.map((error) => `Error: ${errorLine(error)}`);
-  return `${[...lines, "", headlineOf(report), ...templates, ...errors].map(escapeLine).join("\n")}\n`;
+  return `${[...lines, "", headlineOf(report), ...templates, ...errors].map(escapeLine).join("\n").trimStart()}\n`;
 }
 
 const cellsOf = (report: FleetReport) =>

@@ -24,7 +24,7 @@ export {
 } from "./fleet.ts";
 export { invoiceSums, renderHistory } from "./history.ts";
 export * from "./listings.ts";
-export { moneyLines } from "./money.ts";
+export { moneyLines, scaleOf } from "./money.ts";
 export * from "./numbers.ts";
 export { doneChanges, outcomeLine, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./outputs.ts";

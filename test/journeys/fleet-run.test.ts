@@ -1,8 +1,12 @@
 /** Workers of a fleet: real processes that share a queue in PostgreSQL. */
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { FleetReport } from "../../src/report/index.ts";
 import { signatureOf } from "../../src/webhooks/index.ts";
-import { LONG } from "../reliability/support/long.ts";
 import { domainOf, FleetUnderTest, until } from "../support/fleet-workers.ts";
 import { describeWith } from "../support/needing.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
@@ -64,25 +68,6 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     expect(recorded.text).toContain("12 projects: 12 applied.");
     expect(recorded.text).toMatch(/customers\/p0000 {2}applied: .*; checked \d{4}-/);
     expect(await first.end("SIGTERM"), first.text).toBe(0);
-  });
-
-  it.runIf(LONG)("finish the apply of a worker that was killed, and order nothing twice", async () => {
-    const fleet = await fleetOf(12, { fleet: { parallelism: 1 } });
-    const [project = ""] = fleet.names;
-    holdAnswer(fleet, project, 5_000);
-    const killed = await fleet.worker("--auto-approve");
-    await until(
-      () => fleet.ordered().length === 1,
-      () => killed.text,
-    );
-    const heir = await fleet.worker("--auto-approve");
-    await killed.end("SIGKILL");
-    await until(
-      () => everyResult(fleet, ["applied", "same"]),
-      () => heir.text,
-      90_000,
-    );
-    expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
   });
 
   it("take the checks of a worker that was stopped, whose apply records its last response", async () => {
@@ -179,6 +164,206 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     expect(fleet.ordered()).toHaveLength(3);
     const recorded = await fleet.run("status", "--recorded");
     expect(recorded.text).toContain("The fleet would order 4 within 1 minute; the limit is 3 [fleet.guard]");
+  });
+});
+
+describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000 }, () => {
+  /** Long enough that no check of the schedule runs during a test. */
+  const interval = "1h";
+  const resultOf = async (fleet: FleetUnderTest, name: string) => (await fleet.results())[name];
+  const check = async (fleet: FleetUnderTest, name: string) =>
+    expect(await fleet.run("check", `*${name}`)).toMatchObject({ code: 0 });
+
+  it("applies changed files of a later project only after a good check of the changed files of a canary", async () => {
+    const fleet = await fleetOf(2, { tokens: 1, fleet: { waves: [1], interval } });
+    const worker = await fleet.worker("--auto-approve");
+    const recorded = () => fleet.run("status", "--recorded");
+    await until(
+      () => everyResult(fleet, ["applied", "same", "differs"]),
+      () => worker.text,
+    );
+    await check(fleet, "p0001");
+    await until(
+      async () => (await resultOf(fleet, "p0001")) === "applied",
+      () => worker.text,
+    );
+
+    for (const name of fleet.names) fleet.declare(name, 2);
+    await check(fleet, "p0001");
+    await until(async () => (await recorded()).text.includes("waits for wave 1"));
+    expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
+    await check(fleet, "p0000");
+    await until(() => fleet.ordered().length === 3);
+    await until(async () => (await resultOf(fleet, "p0000")) === "applied");
+    await check(fleet, "p0001");
+    await until(() => fleet.ordered().length === 4);
+
+    fleet.declare("p0001", 3);
+    await check(fleet, "p0001");
+    await until(
+      () => fleet.ordered().length === 5,
+      () => `A change of one later project waits.\n${worker.text}`,
+    );
+  });
+
+  it("applies nothing by an earlier fleet.yaml: the next check uses the new limits, and an error stops the apply", async () => {
+    const fleet = await fleetOf(1, { tokens: 1, fleet: { guards: { max_orders: 9 }, interval } });
+    const worker = await fleet.worker();
+    await until(async () => (await resultOf(fleet, "p0000")) === "differs");
+    await worker.end("SIGTERM");
+    const { control } = fleet.hostOf("p0000");
+    const duringPlan = async (change: () => void) => {
+      control.addFault({ method: "GET", path: "/services", phase: "after", delayMs: 3_000 });
+      const read = () => control.requests().filter(({ path: at }) => at.includes("/services")).length;
+      const before = read();
+      await check(fleet, "p0000");
+      await until(() => read() > before);
+      change();
+    };
+    const applying = await fleet.worker("--auto-approve");
+    await duringPlan(() => fleet.configure({ interval, guards: { max_orders: 0 } }));
+    await until(
+      async () => (await resultOf(fleet, "p0000")) === "not_started",
+      () => applying.text,
+    );
+    expect(applying.text).toContain("customers/p0000: differs (person)");
+
+    fleet.configure({ interval });
+    await duringPlan(() =>
+      writeFileSync(path.join(fleet.dir, "fleet.yaml"), "fleet: agency\nprojects: [{path: a}]\nwave: 1\n"),
+    );
+    await until(
+      async () => (await resultOf(fleet, "p0000")) === "failed",
+      () => applying.text,
+    );
+    expect(applying.text).toContain('"wave" is not known. Did you mean "waves"?');
+    expect(fleet.ordered()).toEqual([]);
+  });
+
+  it("does not begin a later wave while an entry of the first wave has an error", async () => {
+    const fleet = await fleetOf(1, { tokens: 1 });
+    fleet.configure({ interval, projects: [{ path: "missing" }, { path: "customers/*" }], waves: [1] });
+    const worker = await fleet.worker("--auto-approve");
+    await until(async () => (await resultOf(fleet, "p0000")) !== undefined);
+    expect((await fleet.run("status", "--recorded")).text).toContain("waits for wave 1");
+    expect(worker.text).toContain("projects[0]: no folder matches missing");
+    expect(fleet.ordered()).toEqual([]);
+  });
+
+  it("keeps the last valid files of a repository after a broken commit", async () => {
+    const fleet = await fleetOf(1, { tokens: 1 });
+    const git = (...args: string[]) => {
+      const options = ["-c", "user.name=ana", "-c", "user.email=ana@agency.example", "-c", "init.defaultBranch=main"];
+      return execFileSync("git", [...options, ...args], { cwd: fleet.dir })
+        .toString()
+        .trim();
+    };
+    const commit = (change: () => void) => {
+      change();
+      git("add", "customers");
+      git("commit", "--quiet", "--allow-empty", "--message", "change");
+      return git("rev-parse", "HEAD");
+    };
+    git("init", "--quiet");
+    const first = commit(() => {});
+    fleet.configure({ interval, projects: [{ git: `file://${fleet.dir}`, path: "customers/p0000" }] });
+    const worker = await fleet.worker("--auto-approve");
+    const project = async () => {
+      const { text } = await fleet.run("status", "--recorded", "--json");
+      return (JSON.parse(text.slice(text.indexOf("{"))) as FleetReport).projects[0];
+    };
+    await until(
+      async () => (await project())?.result === "applied",
+      () => worker.text,
+    );
+    expect((await project())?.commit).toBe(first);
+
+    const file = path.join(fleet.dir, "customers/p0000/hosting.yaml");
+    commit(() => writeFileSync(file, "project: p0000\nservices: {s0: {plan: 11}}\n"));
+    await check(fleet, "p0000");
+    await until(async () => (await project())?.result === "failed");
+    expect((await project())?.errors[0]?.summary).toContain("plan_id");
+    const [checkedOut = ""] = globSync(path.join(fleet.dir, "home-*/fleet/*/customers/p0000/hosting.yaml"));
+    expect(readFileSync(checkedOut, "utf8")).toContain("plan_id");
+    expect(fleet.ordered()).toEqual([domainOf("p0000")]);
+
+    const third = commit(() => fleet.declare("p0000", 2));
+    await check(fleet, "p0000");
+    await until(() => fleet.ordered().length === 2);
+    await until(async () => (await project())?.commit === third);
+  });
+
+  it("checks all projects soon after SIGHUP, although their interval is long", async () => {
+    const fleet = await fleetOf(2, { fleet: { interval } });
+    const worker = await fleet.worker();
+    await until(() => everyResult(fleet, ["differs"]));
+    worker.process.kill("SIGHUP");
+    await until(
+      () => fleet.names.every((name) => worker.text.includes(`customers/${name}: differs (reload)`)),
+      () => worker.text,
+    );
+    expect(worker.isEnded).toBe(false);
+  });
+
+  it("cancels its requests after the second Ctrl-C, keeps their creates pending, and its heir orders nothing twice", async () => {
+    const fleet = await fleetOf(1, { tokens: 1 });
+    holdAnswer(fleet, "p0000", 25_000);
+    const stopped = await fleet.worker("--auto-approve");
+    await until(
+      () => fleet.ordered().length === 1,
+      () => stopped.text,
+    );
+    const begun = performance.now();
+    stopped.process.kill("SIGINT");
+    await pause(500);
+    expect(stopped.isEnded).toBe(false);
+    expect(await stopped.end("SIGINT"), stopped.text).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(12_000);
+    const heir = await fleet.worker("--auto-approve");
+    await until(
+      () => everyResult(fleet, ["applied", "same"]),
+      () => heir.text,
+    );
+    expect(fleet.ordered()).toEqual([domainOf("p0000")]);
+  });
+
+  it("leaves its check and the orders of its limits to others if it is killed", async () => {
+    const fleet = await fleetOf(2, { tokens: 1, fleet: { parallelism: 1, interval, guards: { max_orders: 1 } } });
+    const [first = "", second = ""] = fleet.names;
+    fleet.hosts[0]?.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 10_000 });
+    const killed = await fleet.worker("--auto-approve");
+    await until(
+      () => fleet.ordered().length === 1,
+      () => killed.text,
+    );
+    const [ordered = ""] = fleet.ordered();
+    const [own, other] = ordered === domainOf(first) ? [first, second] : [second, first];
+    await killed.end("SIGKILL");
+    // The queue gives a check to another worker after 20 seconds without a sign of its worker.
+    await fleet.query("UPDATE hostform_fleet.job SET heartbeat_on = now() - interval '1 hour' WHERE state = 'active'");
+    const heir = await fleet.worker("--auto-approve");
+    await until(
+      async () => Object.keys(await fleet.results()).length === 2,
+      () => heir.text,
+    );
+    await expect(fleet.results()).resolves.toMatchObject({ [other]: "not_started" });
+    expect(["applied", "same"]).toContain(await resultOf(fleet, own));
+    expect(fleet.ordered()).toEqual([ordered]);
+    const counted = await fleet.query("SELECT sum((report->>'orders')::int)::int AS orders FROM hostform_fleet.change");
+    expect(counted).toEqual([{ orders: 1 }]);
+  });
+
+  it("reports a running check beside the last result, and says so if no check has ended", async () => {
+    const fleet = await fleetOf(1, { tokens: 1, fleet: { interval } });
+    expect((await fleet.run("status", "--recorded")).text).toBe("No project was checked yet.\n");
+    const worker = await fleet.worker();
+    await until(() => everyResult(fleet, ["differs"]));
+    fleet.hostOf("p0000").control.addFault({ method: "GET", path: "/services", phase: "after", delayMs: 8_000 });
+    await check(fleet, "p0000");
+    await until(
+      async () => /checked .*; checking since \d{4}-/.test((await fleet.run("status", "--recorded")).text),
+      () => worker.text,
+    );
   });
 });
 

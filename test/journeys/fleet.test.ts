@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FleetReport } from "../../src/report/index.ts";
@@ -87,7 +87,7 @@ describe("a fleet", () => {
     const ran = await project.run("fleet", "apply", "--auto-approve", "--format", "markdown");
     expect(ran.code, ran.text).toBe(1);
     expect(ran.out).toContain("The plans of the fleet would order 2; the limit is 1");
-    expect(ran.out).toContain("would spend USD 900; the limit is 500");
+    expect(ran.out).toContain("would spend 900 (USD, API's unit); the limit is 500 (USD, API's unit)");
     expect(project.changesSent()).toEqual([]);
   });
 
@@ -110,24 +110,71 @@ describe("a fleet", () => {
   });
 
   it.each([
-    [{ fleet: "x", projects: [{ path: "../y" }] }, "projects.0.path: expected a path inside the folder"],
+    [{ fleet: "x", projects: [{ path: "../y" }] }, "projects[0].path: expected a path inside the folder"],
     [{ fleet: "x", projects: [{ path: "a", branch: "main" }] }, "`branch` and `signers` need `git`"],
     [{ fleet: "x", projects: [{ git: "https://ana:pw@git.example/x" }] }, "expected a URL without credentials"],
-    [{ fleet: "x", projects: [{ git: "ext::sh -c id" }] }, "projects.0.git: expected an https or ssh URL"],
+    [{ fleet: "x", projects: [{ git: "ext::sh -c id" }] }, "projects[0].git: expected an https or ssh URL"],
     [
       { fleet: "x", projects: [{ git: "https://git.example/x", branch: "-u" }] },
-      "projects.0.branch: expected a branch",
+      "projects[0].branch: expected a branch",
     ],
-    [{ fleet: "x", project: [{ path: "a" }] }, '"project" is not known. Did you mean "projects"?'],
+    [{ fleet: "x", projects: [{ path: "a" }], wave: [1] }, '"wave" is not known. Did you mean "waves"?'],
     [{ fleet: "x", projects: [{ path: "a" }], interval: "5s" }, "interval: expected a time of at least 1m"],
+    [{ projects: [{ path: "a" }] }, "fleet: it is missing"],
+    [{ fleet: "x", projects: [{ path: "a" }], waves: 5 }, "waves: expected list, received number"],
+    [{ fleet: "x", projects: [{ path: "a" }], guards: 3 }, "guards: expected map, received number"],
+    [{ fleet: "x", projects: [{ path: "a" }], parallelism: 99 }, "parallelism: at most 50"],
+    [
+      { fleet: "x", projects: [{ path: "a" }], notify: [{ url: "http://hooks.example" }] },
+      "notify[0].url: expected an https URL",
+    ],
+    ["fleet: x\nprojects:\n  - path: a\n    interval: 5m\n", 'projects[0]: "interval" belongs at the top of the file'],
+    ["fleet: x\nprojects:\n  - path: a\n    interval: 5m\n", "fleet.yaml:4:5"],
+    ["# nothing\n", "Error: fleet.yaml: the file is empty"],
   ])("names a mistake in its file: %j", async (file, why) => {
     const project = await startProject();
     await project.declare(file, "fleet.yaml");
     const ran = await project.run("fleet", "plan");
     expect(ran.code).toBe(1);
     expect(ran.err).toContain(why);
-    expect(ran.err).toContain("[fleet.invalid]");
+    expect(ran.err.match(/\[fleet\.invalid\]/g)).toHaveLength(1);
     expect(ran.err).toContain("fleet.yaml:");
+  });
+
+  it("applies no project that two entries select, reports it once, and goes on with the others", async () => {
+    const project = await fleetOf(["a", "b"], { projects: [{ path: "customers/a" }, { path: "customers/*" }] });
+    const ran = await project.run("fleet", "apply", "--auto-approve", "--json");
+    expect(ran.code, ran.text).toBe(1);
+    expect(reportOf(ran.out).projects.map(({ name, result }) => [name, result])).toEqual([
+      ["customers/a", "failed"],
+      ["customers/b", "applied"],
+    ]);
+    expect(ran.out).toContain("fleet.yaml: two entries select the project customers/a");
+    expect(sites(project)).toEqual(["www.b.example"]);
+  });
+
+  it("prints amounts with the scale of their projects, as a plan does", async () => {
+    const project = await fleetOf(["a", "b"], { guards: { max_spend: { USD: 500 } } });
+    const scaled = { providers: { default: { money_scale: 2 } } };
+    for (const name of ["a", "b"]) await project.declare(declaration(name, scaled), `customers/${name}/hosting.yaml`);
+    const { out } = await project.run("fleet", "plan");
+    expect(out).toContain("1 order: 4.50 USD\n");
+    expect(out).toContain("Orders: 2, 9.00 USD.");
+    expect(out).toContain("would spend 9.00 USD; the limit is 5.00 USD");
+    await project.declare(declaration("b"), "customers/b/hosting.yaml");
+    expect((await project.run("fleet", "plan")).out).toContain("Orders: 2, 900 (USD, API's unit).");
+  });
+
+  it("sends the news of all projects to its channels", async () => {
+    const mails = (name: string) => ({ notify: [{ command: ["tee", "-a", path.join(project.dir, name)] }] });
+    const project = await fleetOf(["a", "b"]);
+    await project.declare(declaration("b", mails("own.txt")), "customers/b/hosting.yaml");
+    await project.declare({ fleet: "agency", projects: [{ path: "customers/*" }], ...mails("all.txt") }, "fleet.yaml");
+    const ran = await project.run("fleet", "apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    const textIn = (name: string) => readFile(path.join(project.dir, name), "utf8");
+    for (const name of ["a", "b"]) expect(await textIn("all.txt")).toContain(`hostform, ${name}\nApply complete!`);
+    expect(await textIn("own.txt")).not.toContain("hostform, a");
   });
 
   it("shares templates, and rejects any other section in their file", async () => {
@@ -192,7 +239,6 @@ describe("a fleet with repositories", () => {
     const dir = await repository(project, "hosting.yaml", declaration("a"));
     const key = path.join(project.dir, "key");
     execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "ana@agency.example", "-f", key]);
-    const { readFile } = await import("node:fs/promises");
     await writeFile(path.join(project.dir, "signers"), `ana@agency.example ${await readFile(`${key}.pub`, "utf8")}`);
     await project.declare({ fleet: "agency", projects: [{ git: `file://${dir}`, signers: "signers" }] }, "fleet.yaml");
     const refused = await project.run("fleet", "plan");

@@ -56,28 +56,20 @@ export class FleetUnderTest {
     );
     const hosts = await Promise.all(starting);
     const names = Array.from({ length: projects }, (_, nth) => `p${String(nth).padStart(4, "0")}`);
-    for (const [nth, name] of names.entries()) {
-      const folder = path.join(dir, "customers", name);
-      mkdirSync(folder, { recursive: true });
-      // The sandbox lists new objects at once, so a run after a kill need not wait for its lists.
-      const host = { base_url: hosts[nth % tokens]?.url, token_env: `HOSTING_TOKEN_${nth % tokens}`, list_lag: "1s" };
-      const services = Array.from({ length: sites }, (_, at) => {
-        const domain = at === 0 ? domainOf(name) : `s${at}.${name}.example`;
-        return [`s${at}`, { plan_id: 11, currency: "USD", domain, deletion_policy: "forget" }];
-      });
-      const declared = { project: name, providers: { default: host }, services: Object.fromEntries(services) };
-      writeFileSync(path.join(folder, "hosting.yaml"), JSON.stringify(declared));
-    }
-    const file = { fleet: "agency", projects: [{ path: "customers/*" }], interval: "1m", ...fleet };
-    writeFileSync(path.join(dir, "fleet.yaml"), JSON.stringify(file));
     const connection = await postgres.database();
-    return new FleetUnderTest(dir, hosts, names, connection, postgres, {
+    const started = new FleetUnderTest(dir, hosts, names, connection, postgres, {
       PATH: process.env.PATH,
       HOME: dir,
       HOSTFORM_STORE: connection,
       ...Object.fromEntries(hosts.map(({ tokens: { agency } }, nth) => [`HOSTING_TOKEN_${nth}`, agency])),
       ...env,
     });
+    for (const name of names) {
+      mkdirSync(path.join(dir, "customers", name), { recursive: true });
+      started.declare(name, sites);
+    }
+    started.configure(fleet);
+    return started;
   }
 
   /** Starts a worker, and waits until it takes checks. */
@@ -95,6 +87,25 @@ export class FleetUnderTest {
   async run(...args: string[]): Promise<{ readonly code: number | null; readonly text: string }> {
     const worker = await this.#spawn(...args);
     return { code: await worker.ended, text: worker.text };
+  }
+
+  /** Writes the declaration of a project with some sites. */
+  declare(name: string, sites: number): void {
+    const nth = this.names.indexOf(name) % this.hosts.length;
+    // The sandbox lists new objects at once, so a run after a kill need not wait for its lists.
+    const host = { base_url: this.hosts[nth]?.url, token_env: `HOSTING_TOKEN_${nth}`, list_lag: "1s" };
+    const services = Array.from({ length: sites }, (_, at) => {
+      const domain = at === 0 ? domainOf(name) : `s${at}.${name}.example`;
+      return [`s${at}`, { plan_id: 11, currency: "USD", domain, deletion_policy: "forget" }];
+    });
+    const declared = { project: name, providers: { default: host }, services: Object.fromEntries(services) };
+    writeFileSync(path.join(this.dir, "customers", name, "hosting.yaml"), JSON.stringify(declared));
+  }
+
+  /** Writes `fleet.yaml`. */
+  configure(fleet: object = {}): void {
+    const file = { fleet: "agency", projects: [{ path: "customers/*" }], interval: "1m", ...fleet };
+    writeFileSync(path.join(this.dir, "fleet.yaml"), JSON.stringify(file));
   }
 
   query(sql: string) {

@@ -9,6 +9,7 @@ import {
   type Diagnostic,
   equal,
   escapeLine,
+  expectation,
   type HostformError,
   hasUnknown,
   isObject,
@@ -81,7 +82,7 @@ function invalid(address: string, name: string, value: Value | undefined, issue:
     address,
     attribute: path,
     path: path.join("."),
-    expected: sentence(issue),
+    expected: expectation(issue),
     value: value === undefined ? undefined : shown(value, issue.path),
     literal: literalOf(issue, partOf(value, issue.path)),
   });
@@ -108,33 +109,6 @@ function literalOf(issue: z.core.$ZodIssue, text: unknown): string | undefined {
   }
   if (!["number", "int"].includes(issue.expected)) return undefined;
   return /^-?\d+(?:\.\d+)?$/.test(text ?? "") ? `\`${Number(text)}\`` : "a number in decimal digits";
-}
-
-/** Returns the text about the expected value: the kind's own text, or zod's text in hostform's style. */
-function sentence(issue: z.core.$ZodIssue): string {
-  const { code, message } = issue;
-  if (code === "too_small" && message.startsWith("Too ")) return size(issue.origin, "least", issue.minimum, issue);
-  if (code === "too_big" && message.startsWith("Too ")) return size(issue.origin, "most", issue.maximum, issue);
-  const words = message
-    .replace(/^Invalid (input|option): /, "")
-    .replace(/^expected int, .*/, "expected a whole number")
-    .replace(/^expected number, .*/, "expected a number")
-    .replace(/^expected boolean, .*/, "expected true or false")
-    .replace(/^expected record\b/, "expected map");
-  return code === "invalid_value" ? words.replaceAll("|", ", ") : words;
-}
-
-function size(
-  origin: string,
-  bound: "least" | "most",
-  limit: number | bigint,
-  { inclusive }: { readonly inclusive?: boolean | undefined },
-): string {
-  if (origin === "string" && bound === "least" && Number(limit) === 1) return "expected a string that is not empty";
-  if (origin === "string") return `expected at ${bound} ${limit} characters`;
-  if (origin === "array") return `expected at ${bound} ${limit} elements`;
-  if (inclusive !== false) return `expected at ${bound} ${limit}`;
-  return `expected ${bound === "least" ? "more" : "less"} than ${limit}`;
 }
 
 /** Returns a value for messages: URLs without credentials, and objects without null attributes, which Terraform adds. */

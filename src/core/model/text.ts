@@ -317,3 +317,36 @@ export function parseNumbers(text: string, read: (digits: string) => unknown): u
     typeof value === "number" && source !== undefined && source !== String(value) ? read(source) : value;
   return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
 }
+
+/** A mistake that zod found. */
+interface Issue {
+  readonly code?: string | undefined;
+  readonly message: string;
+  readonly origin?: string;
+  readonly minimum?: number | bigint;
+  readonly maximum?: number | bigint;
+  readonly inclusive?: boolean | undefined;
+}
+
+/** Returns the text about the expected value: the schema's own text, or zod's text in hostform's style. */
+export function expectation(issue: Issue): string {
+  const { code, message, minimum, maximum } = issue;
+  if (code === "too_small" && message.startsWith("Too ")) return size("least", minimum, issue);
+  if (code === "too_big" && message.startsWith("Too ")) return size("most", maximum, issue);
+  const words = message
+    .replace(/^Invalid (input|option): /, "")
+    .replace(/^expected int, .*/, "expected a whole number")
+    .replace(/^expected number, .*/, "expected a number")
+    .replace(/^expected boolean, .*/, "expected true or false")
+    .replace(/^expected (?:record|object)\b/, "expected map")
+    .replace(/^expected array\b/, "expected list");
+  return code === "invalid_value" ? words.replaceAll("|", ", ") : words;
+}
+
+function size(bound: "least" | "most", limit: Issue["minimum"], { origin, inclusive }: Issue): string {
+  if (origin === "string" && bound === "least" && Number(limit) === 1) return "expected a string that is not empty";
+  if (origin === "string") return `expected at ${bound} ${limit} characters`;
+  if (origin === "array") return `expected at ${bound} ${limit} elements`;
+  if (inclusive !== false) return `expected at ${bound} ${limit}`;
+  return `expected ${bound === "least" ? "more" : "less"} than ${limit}`;
+}

@@ -1,11 +1,11 @@
 import { isMap, isNode, LineCounter, parseDocument } from "yaml";
 import type * as z from "zod";
-import type { $ZodIssue } from "zod/v4/core";
 import { problem, raise } from "../messages/index.ts";
 import {
   attempt,
   type Diagnostic,
   didYouMean,
+  expectation,
   failWith,
   fileFailure,
   HostformError,
@@ -66,7 +66,7 @@ export function parsePolicy(file: string, text: string): Policy {
 /**
  * Parses YAML and validates it.
  * @param mistake returns the error about a mistake. Default: `policy.invalid`.
- * @returns also the location of each value. For a top-level entry: the location of its key.
+ * @returns also the location of each value. For a top-level entry or an unknown key: the location of the key.
  * @throws HostformError with the location of each mistake.
  */
 export function checkedYaml<Schema extends z.ZodObject>(
@@ -86,35 +86,52 @@ export function checkedYaml<Schema extends z.ZodObject>(
   const invalid = (why: string, range?: SourceRange): Diagnostic => mistake({ file, why, ...(range && { range }) });
   const [syntax] = document.errors;
   if (syntax !== undefined) throw new HostformError([invalid(syntax.message, rangeOf(syntax.pos))]);
-  const placeOf = (path: readonly PropertyKey[]): SourceRange | undefined => {
-    const { contents } = document;
-    const [name, ...below] = path;
-    const key =
-      below.length === 0 && isMap(contents) ? contents.items.find((item) => String(item.key) === name)?.key : undefined;
-    const node = key ?? (path.length === 0 ? contents : document.getIn(path, true));
+  const at = (path: readonly PropertyKey[]) => (path.length === 0 ? document.contents : document.getIn(path, true));
+  const placeOf = (path: readonly PropertyKey[], isKey = path.length === 1): SourceRange | undefined => {
+    const above = path.slice(0, -1);
+    const map = isKey && at(above);
+    const key = isMap(map) ? map.items.find((item) => String(item.key) === path.at(-1))?.key : undefined;
+    const node = key ?? at(path);
     if (isNode(node) && node.range) return rangeOf(node.range);
-    return path.length === 0 ? undefined : placeOf(path.slice(0, -1));
+    return path.length === 0 ? undefined : placeOf(above);
   };
   // Throws if the document has too many aliases.
   const value: unknown = attempt(
     () => document.toJS({ maxAliasCount: 100 }),
     () => failWith([invalid("it has too many aliases")]),
   );
-  const parsed = schema.safeParse(value ?? {});
+  if (value === null) throw new HostformError([invalid("the file is empty")]);
+  const parsed = schema.safeParse(value);
   if (parsed.success) return { data: parsed.data, placeOf };
   const { issues } = parsed.error;
   // A file without a known key also has no rule. Report only the unknown key.
   const own = issues.filter(({ code, path }) => issues.length === 1 || code !== "custom" || path.length > 0);
-  throw new HostformError(own.map((issue) => invalid(whyOf(issue, Object.keys(schema.shape)), placeOf(issue.path))));
+  const known = Object.keys(schema.shape);
+  const mistakes = own.flatMap((issue) => {
+    const { code, path } = issue;
+    if (code === "unrecognized_keys")
+      return issue.keys.map((key) => invalid(unknownKey(path, key, known), placeOf([...path, key], true)));
+    const isMissing = code === "invalid_type" && !document.hasIn(path);
+    return invalid(`${prefix(path)}${isMissing ? "it is missing" : expectation(issue)}`, placeOf(path));
+  });
+  throw new HostformError(mistakes);
 }
 
-/** Returns the end of a sentence, for example `"max_order" is not known. Did you mean "max_orders"?` */
-function whyOf(issue: $ZodIssue, keys: readonly string[]): string {
-  const at = issue.path.map(String).join(".");
-  if (issue.code === "unrecognized_keys") {
-    const [key = ""] = issue.keys;
-    const near = didYouMean(key, at === "" ? keys : []);
-    return `${at === "" ? "" : `${at}: `}"${key.slice(0, 100)}" is not known${near && `.${near}`}`;
-  }
-  return at === "" ? issue.message : `${at}: ${issue.message}`;
+/** Returns a path as the beginning of a sentence: `projects[0].path: `. */
+function prefix(path: readonly PropertyKey[]): string {
+  const steps = path.map((step, at) =>
+    typeof step === "number" ? `[${step}]` : `${at > 0 ? "." : ""}${String(step)}`,
+  );
+  return steps.length === 0 ? "" : `${steps.join("")}: `;
+}
+
+/**
+ * Returns the end of a sentence, for example `"max_order" is not known. Did you mean "max_orders"?`
+ * @param known keys at the top of the file.
+ */
+function unknownKey(path: readonly PropertyKey[], key: string, known: readonly string[]): string {
+  const named = `${prefix(path)}"${key.slice(0, 100)}"`;
+  if (path.length > 0 && known.includes(key)) return `${named} belongs at the top of the file`;
+  const near = didYouMean(key, path.length === 0 ? known : []);
+  return `${named} is not known${near && `.${near}`}`;
 }

@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { endOfErrors } from "../../core/files/index.ts";
 import { type Channel, childEnvironment, type Desired, formatOf, isError, isLoopback } from "../../core/model/index.ts";
+import { channelList } from "../../fronts/yaml/index.ts";
 import { diagnosticsOf } from "../failure.ts";
 import { interruptible } from "../interrupt.ts";
 import { problem, raise } from "../messages.ts";
@@ -14,6 +15,8 @@ import { withServers } from "../providers.ts";
 import { learnVariable, leaving, leavingJson } from "../redaction.ts";
 import { documentOf, type Message, textOf } from "./message.ts";
 import { type Known, type News, newsOf, type Sighting } from "./news.ts";
+
+export { channelList };
 
 /** Minimum time between two messages of a process, in milliseconds. News in this time are sent together. */
 const GROUP_MS = 60_000;
@@ -148,14 +151,15 @@ async function declared({ declaration }: Project): Promise<Desired | undefined> 
   return desired ?? partial;
 }
 
-/** Returns the channels of the declaration and of HOSTFORM_NOTIFY. */
-function channelsOf({ source: { env } }: Project, { notify = [] }: Desired): readonly Channel[] {
+/** Returns the channels of the declaration, of the program and of HOSTFORM_NOTIFY. */
+function channelsOf({ source: { env, channels = [] } }: Project, { notify = [] }: Desired): readonly Channel[] {
   const { HOSTFORM_NOTIFY: text = "", HOSTFORM_NOTIFY_SECRET: secret } = env;
   // An empty secret fails the message, so that no message is sent unsigned.
   const secret_env = secret === undefined ? undefined : "HOSTFORM_NOTIFY_SECRET";
   const words = text.split(/\s+/).filter(Boolean);
   return [
     ...notify,
+    ...channels,
     ...words.map((word) => (/^\w+:\/\//.test(word) ? { url: word, secret_env } : { command: [word] })),
   ];
 }

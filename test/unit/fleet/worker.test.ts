@@ -13,10 +13,11 @@ const rosterOf = (...waves: string[][]) => {
   );
   return { waves: seated, seats: new Map(seated.flat().map((seat) => [seat.name, seat])), version: "v2" };
 };
-const good = (project: string, more: { version?: string; isGood?: boolean; commit?: string } = {}) => {
-  const { version = "v2", isGood = true, commit = null } = more;
-  return { project, version, isGood, report: { commit } as never };
+const good = (project: string, more: { version?: string; isGood?: boolean; commit?: string; files?: string } = {}) => {
+  const { version = "v2", isGood = true, commit = null, files: declaration = "files" } = more;
+  return { project, version, isGood, report: { commit, declaration } as never };
 };
+const unchanged = async () => "files";
 
 describe("a project of a later wave", () => {
   const roster = rosterOf(["a", "b"], ["c"], ["d"]);
@@ -32,15 +33,28 @@ describe("a project of a later wave", () => {
     ],
     ["nothing after good checks of all projects", "c", [good("a"), good("b")], undefined],
     ["the second wave after the first", "d", [good("a"), good("b")], "wave 2"],
-  ])("waits for %s", (_, name, recorded, expected) => {
-    expect(waitsFor(roster, { name, commit: null }, recorded)).toBe(expected);
+  ])("waits for %s", async (_, name, recorded, expected) => {
+    expect(await waitsFor(roster, { name, commit: null }, recorded, unchanged)).toBe(expected);
   });
 
-  it("waits for the same commit of a project in its repository, and for any commit of another repository", () => {
+  it.each([
+    ["whose files changed after its check", [good("a"), good("b", { files: "earlier files" })], unchanged],
+    ["whose declaration now has errors", [good("a"), good("b")], async () => undefined],
+    [
+      "whose check recorded no digest",
+      [{ ...good("a"), report: { commit: null } as never }, good("b")],
+      async () => undefined,
+    ],
+  ])("waits for an earlier project %s", async (_, recorded, digestOf) => {
+    expect(await waitsFor(roster, { name: "c", commit: null }, recorded, digestOf)).toBe("wave 1");
+  });
+
+  it("waits for the same commit of a project in its repository, and for any commit of another repository", async () => {
     const shared = rosterOf(["x#1", "y#1"], ["x#2"]);
     const recorded = [good("x#1", { commit: "old" }), good("y#1", { commit: "other" })];
-    expect(waitsFor(shared, { name: "x#2", commit: "new" }, recorded)).toBe("wave 1");
-    expect(waitsFor(shared, { name: "x#2", commit: "old" }, recorded)).toBeUndefined();
+    const none = async () => undefined;
+    expect(await waitsFor(shared, { name: "x#2", commit: "new" }, recorded, none)).toBe("wave 1");
+    expect(await waitsFor(shared, { name: "x#2", commit: "old" }, recorded, none)).toBeUndefined();
   });
 });
 

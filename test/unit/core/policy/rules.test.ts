@@ -349,20 +349,34 @@ describe("a file of rules", () => {
   });
 
   it.each([
-    ["", "expected at least one rule"],
+    ["", "the file is empty"],
+    ["{}", "expected at least one rule"],
+    ["5", "expected map, received number"],
+    ["max_orders: 1\nlook_alikes: never", 'look_alikes: expected one of "deny", "warn"'],
     ["max_orders: -1", "max_orders: at least 0"],
     ["max_order: 1", '"max_order" is not known. Did you mean "max_orders"?'],
     ["max_orders: 1\nmax_orders: 2", "Map keys must be unique"],
-    ["webhook_hosts: ['*acme.example']", "webhook_hosts.0: expected a domain"],
-    ["windows: [{ time_zone: Mars }]", "windows.0.time_zone: expected a time zone"],
-    ["windows: [{ day: [fri] }]", 'windows.0: "day" is not known'],
-    ["scopes: [{ clients: [acme] }]", "scopes.0: expected `files` or `authors`"],
-    ["scopes: [{ authors: [ann] }]", "scopes.0: expected `clients`"],
+    ["webhook_hosts: ['*acme.example']", "webhook_hosts[0]: expected a domain"],
+    ["windows: [{ time_zone: Mars }]", "windows[0].time_zone: expected a time zone"],
+    ["windows: [{ day: [fri] }]", 'windows[0]: "day" is not known'],
+    ["scopes: [{ clients: [acme] }]", "scopes[0]: expected `files` or `authors`"],
+    ["scopes: [{ authors: [ann] }]", "scopes[0]: expected `clients`"],
     ["a: &a [x]\nb: [*a, *a", "Flow sequence"],
     ["webhook_hosts: acme.example", "webhook_hosts: expected a list of domains"],
-    [`never_offline: [${"x,".repeat(10)}1]`, "never_offline.10: expected sites"],
+    [`never_offline: [${"x,".repeat(10)}1]`, "never_offline[10]: expected sites"],
   ])("with the text %j is rejected: %s", (text, why) => {
     expect(() => parsePolicy("p.yaml", text)).toThrow(why);
+  });
+
+  it("is rejected with the position of each unknown key, and with the place of a misplaced one", () => {
+    const text = "max_orders: 1\nwindows:\n  - days: [fri]\n    dais: 1\n    currencies: [USD]\n";
+    const at = (why: string, line: number) =>
+      expect.objectContaining({
+        summary: expect.stringContaining(`windows[0]: ${why}`),
+        range: expect.objectContaining({ line, column: 5 }),
+      });
+    const diagnostics = [at('"dais" is not known', 4), at('"currencies" belongs at the top of the file', 5)];
+    expect(() => parsePolicy("p.yaml", text)).toThrow(expect.objectContaining({ diagnostics }));
   });
 
   it("names only effects that plans have", () => {
