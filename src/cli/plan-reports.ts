@@ -30,7 +30,7 @@ export function formatOf(terminal: Terminal, { format }: { readonly format?: Pla
 
 export function printPlan(terminal: Terminal, plan: Plan, moneyScale: Scale, format: PlanFormat): void {
   const { remedies } = terminal.outLook;
-  if (format === "json") printJson(terminal, planJson(plan, { remedies }));
+  if (format === "json") printJson(terminal, planJson(plan, { remedies, moneyScale }));
   else if (format === "text")
     terminal.out(renderPlan(plan, { ...terminal.outLook, moneyScale, body: !terminal.quiet }));
   else terminal.out(documentOf(terminal, plan, moneyScale, format));
@@ -108,7 +108,7 @@ export async function reportsOf(
     for (const { file, target, format } of places) {
       const text =
         format === "json"
-          ? leavingJson(planJson(plan, terminal.outLook), redaction, 2)
+          ? leavingJson(planJson(plan, { ...terminal.outLook, moneyScale }), redaction, 2)
           : leaving(documentOf(terminal, plan, moneyScale, format), redaction, format);
       await orRefuse(replace(target, text), (reason) => problem("plan.saved/report", { file, reason }));
     }

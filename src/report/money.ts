@@ -62,6 +62,19 @@ export function scaleOf(
   return sharedScale(moneyScale, currency, aliases);
 }
 
+/** Joins parts: `a, b and c`. */
+export const listed = (parts: readonly string[]) =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+
+/** Returns the amounts billed now as text: `4.50 USD and an unknown sum`. Empty without orders. */
+export function billedNow(totals: readonly MoneyTotal[], scale: (currency: string) => number | undefined): string {
+  const sums = totals.flatMap(({ currency, now, bound }) =>
+    now === null ? [] : [upTo(formatMoney(now, currency, scale(currency)), bound)],
+  );
+  if (totals.some(({ unknown }) => unknown > 0)) sums.push(sums.length > 0 ? "an unknown sum" : "an unknown price");
+  return listed(sums);
+}
+
 /** Counts effects with the common noun of their changes, or with the general noun. */
 export function counted(
   changes: readonly Change[],

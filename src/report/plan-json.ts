@@ -35,7 +35,8 @@ import {
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
 import { type Figures, figuresOf } from "./figures.ts";
-import type { MessageStyle } from "./paint.ts";
+import { billedNow, scaleOf } from "./money.ts";
+import type { ReportStyle } from "./paint.ts";
 import { hiddenIn } from "./plan-changes.ts";
 import { checksJson, configurationJson, variablesJson } from "./plan-configuration.ts";
 
@@ -88,7 +89,7 @@ type ResourceChangeJson = ReturnType<typeof identity> & {
  * Sensitive values are null on both sides, and marked in `before_sensitive` and `after_sensitive`. Terraform prints the values and
  * expects readers to hide them. hostform prints none, because a plan is an artifact of CI jobs.
  */
-export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies">): PlanJson {
+export function planJson(plan: Plan, style: Pick<ReportStyle, "remedies" | "moneyScale">): PlanJson {
   const values = (side: "before" | "after") =>
     valuesJson(
       plan.changes.flatMap((change) => resourceJson(change, side)),
@@ -123,7 +124,7 @@ export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies"
       plan.held === undefined &&
       plan.changes.every((change) => change.deferred.length === 0),
     errored,
-    hostform: extrasJson(plan, remedies),
+    hostform: extrasJson(plan, style),
   };
 }
 
@@ -278,6 +279,8 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly effects: readonly Omit<Effect, "parts">[];
   /** Amounts billed now and per month, by currency. */
   readonly totals: readonly MoneyTotal[];
+  /** Amounts billed now, as text. Empty without orders. */
+  readonly billed_now: string;
   /** Figures, as in the HTML page and in the text. */
   readonly figures: Figures;
   /** Unread objects, planned from the state. */
@@ -316,8 +319,9 @@ interface ResourceExtrasJson
   readonly hidden?: Readonly<Record<string, string>>;
 }
 
-function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
+function extrasJson(plan: Plan, { remedies, moneyScale }: Parameters<typeof planJson>[1]): PlanExtrasJson {
   const effects = effectsOf(plan);
+  const totals = moneyTotals(effects);
   return {
     project: plan.project,
     places: plan.places ?? [],
@@ -326,7 +330,8 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     serial: plan.serial,
     cost: plan.cost,
     effects: effects.map(({ parts: _, ...effect }) => effect),
-    totals: moneyTotals(effects),
+    totals,
+    billed_now: billedNow(totals, (currency) => scaleOf(plan.changes, currency, moneyScale)),
     figures: figuresOf(plan, effects),
     requests: plan.requests,
     pending: plan.pending,

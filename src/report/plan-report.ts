@@ -23,7 +23,7 @@ import { conditionText, groupedConditions, type SameConditions } from "./conditi
 import { causedTexts, foldedDiagnostics } from "./diagnostics.ts";
 import { jsonText } from "./escape.ts";
 import { personsIn, tilesOf } from "./figures.ts";
-import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
+import { billedNow, counted, listed, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
 import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
 import { hiddenIn, mattersIn } from "./plan-changes.ts";
@@ -119,7 +119,7 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
   const verb = sharedWords(plan.changes, orders) === undefined ? "places" : "orders";
   const parts = [
     offline > 0 ? `takes ${plural(offline, "site")} offline` : "",
-    orders.length > 0 ? `${verb} ${counted(plan.changes, orders, "order")}${forMoney(totals, scale)}` : "",
+    orders.length > 0 ? `${verb} ${counted(plan.changes, orders, "order")} for ${billedNow(totals, scale)}` : "",
     ...OTHERS.map(([kind, , headline]) => {
       const own = all(kind);
       const people = plural(personsIn(own, kind), "person", "people");
@@ -128,18 +128,6 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
   ].filter((part) => part !== "");
   if (parts.length === 0) return summaryAlone(plan);
   return `${capitalized(listed(parts))}. ${conditionText(plan)}`.trim();
-}
-
-/** Joins parts: `a, b and c`. */
-const listed = (parts: readonly string[]) =>
-  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
-
-function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
-  const sums = totals.flatMap(({ currency, now, bound }) =>
-    now === null ? [] : [upTo(formatMoney(now, currency, scale(currency)), bound)],
-  );
-  if (totals.some(({ unknown }) => unknown > 0)) sums.push(sums.length > 0 ? "an unknown sum" : "an unknown price");
-  return ` for ${listed(sums)}`;
 }
 
 function verdictOf(

@@ -203,9 +203,10 @@ describe("planJson", () => {
   });
 
   it("keeps what Terraform has no place for under hostform", () => {
-    expect(planJson(everything, plain).hostform).toMatchObject({
+    expect(planJson(everything, { ...plain, moneyScale: () => 2 }).hostform).toMatchObject({
       project: "acme",
       cost: [{ currency: "USD", orders: 1 }],
+      billed_now: "18.00 USD",
       requests: { read: 4, apply: 9 },
       diagnostics: [{ severity: "warning", code: "config.invalid_value" }],
       resources: { "hosting_service.new": { provider: "beta", deferred: ["suspended"], quote: { list: 2000 } } },

@@ -1,0 +1,172 @@
+/** The action setup, and the workflows of integrations/github, in whole jobs: the steps of the files, with stubs of GitHub. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { VERSION } from "../../src/core/api/version.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { declaration, MAIN, pullRequest, repository } from "../support/github-repository.ts";
+import { type RunOptions, WorkflowRun } from "../support/github-runner.ts";
+import { listening } from "../support/listening.ts";
+
+/** Serves the built package as a release does. Returns the URL and both digests. */
+async function release() {
+  const file = path.join(temporaryFolder(), "hostform.tgz");
+  const folder = path.dirname(path.dirname(MAIN));
+  execFileSync("tar", ["-czf", file, "--transform", "s,^,package/,", "dist", "schemas", "package.json"], {
+    cwd: folder,
+  });
+  const bytes = readFileSync(file);
+  const server = createServer(({ url }, response) =>
+    url === "/hostform.tgz" ? response.end(bytes) : response.writeHead(404).end(),
+  );
+  const hash = (name: string, encoding: "hex" | "base64") => createHash(name).update(bytes).digest(encoding);
+  return {
+    url: `${await listening(server)}/hostform.tgz`,
+    digest: hash("sha256", "hex"),
+    npm: `sha512-${hash("sha512", "base64")}`,
+  };
+}
+
+describe("the action setup", () => {
+  const job = () => new WorkflowRun({ event: "pull_request", api: "" });
+
+  it("installs a version by its SHA-256, or by the digest that npm prints, and runs no file of the commit", async () => {
+    const { url, digest, npm } = await release();
+    const run = job();
+    for (const name of ["hostform", "node", "tar"])
+      writeFileSync(path.join(run.workspace, name), "#!/bin/sh\necho evil\n", { mode: 0o755 });
+    writeFileSync(path.join(run.workspace, ".npmrc"), "registry=http://127.0.0.1:1\n");
+    for (const given of [digest, npm]) {
+      const { failed, log } = await run.action("setup", { version: VERSION, url, digest: given });
+      expect(failed, log).toBe(false);
+      expect(log).not.toContain("evil");
+    }
+  });
+
+  it.each([
+    [
+      "another digest",
+      { digest: "0".repeat(64) },
+      /^::error::The digest of \S+ is [\da-f]{64}, not 0{64}\. Nothing was installed\.$/m,
+    ],
+    ["no digest", { digest: "" }, /^::error::The input digest needs sha512-/m],
+    ["another version", { version: "9.9.9" }, /^::error::The archive contains hostform \d+\.\d+\.\d+, not 9\.9\.9\.$/m],
+    ["a range of versions", { version: "^0.1" }, /^::error::The input version needs one exact version/m],
+    ["a missing file", { path: "/missing.tgz" }, /^::error::\S+ responded 404\.$/m],
+    ["no server", { origin: "http://127.0.0.1:2" }, /^::error::\S+ did not respond: connect ECONNREFUSED/m],
+  ])("refuses %s", async (_, { path: file, origin, ...more }: Record<string, string>, message) => {
+    const { url, digest } = await release();
+    const from = new URL(file ?? new URL(url).pathname, origin ?? url).href;
+    const { failed, log } = await job().action("setup", { version: VERSION, digest, url: from, ...more });
+    expect(failed).toBe(true);
+    expect(log).toMatch(message);
+  });
+});
+
+describe("the workflow of a repository", () => {
+  /** Jobs of `workflows/hosting.yml` with the settings of docs/github-actions.md. */
+  async function workflow(event: string, payload: object, more: Partial<RunOptions> = {}) {
+    const { sandbox, github, orders } = await repository();
+    const { url, digest } = await release();
+    const refs: string[] = [];
+    const run = new WorkflowRun({
+      event,
+      payload,
+      api: github.url,
+      vars: { HOSTING_BASE_URL: sandbox.url, HOSTFORM_ALLOWED_ORIGINS: sandbox.url },
+      secrets: { HOSTING_VIEW_TOKEN: sandbox.tokens.viewer, HOSTING_TOKEN: sandbox.tokens.agency },
+      env: { HOSTFORM_VERSION: VERSION, HOSTFORM_URL: url, HOSTFORM_DIGEST: digest },
+      checkout: (ref) => {
+        refs.push(ref);
+        return { "hosting.yaml": declaration("www") };
+      },
+      ...more,
+    });
+    return { run, refs, github, orders };
+  }
+
+  it("plans a pull request with the state of the target branch", async () => {
+    const { run, refs, github } = await workflow("pull_request", pullRequest());
+    const ran = await run.job("workflows/hosting.yml", "plan");
+    expect(ran?.failed, ran?.log).toBe(false);
+    expect(refs).toEqual(["b".repeat(40), "5".repeat(40)]);
+    expect(github.comments[0]?.body).toContain("Orders 1 service");
+    for (const job of ["save", "apply"])
+      expect(await run.job("workflows/hosting.yml", job, { save: {} })).toBeUndefined();
+  });
+
+  it("validates a fork, which gets no secret", async () => {
+    const fork = { token: "ghs_read", secrets: {} };
+    const { run, github } = await workflow("pull_request", pullRequest("mallory/sites"), fork);
+    const ran = await run.job("workflows/hosting.yml", "plan");
+    expect(ran?.failed, ran?.log).toBe(false);
+    expect(ran?.summary).toContain("The declaration is valid");
+    expect(github.comments).toEqual([]);
+  });
+
+  it("plans the commit of the merge queue", async () => {
+    const { run, refs } = await workflow("merge_group", { merge_group: { base_sha: "a".repeat(40) } });
+    const ran = await run.job("workflows/hosting.yml", "plan");
+    expect(ran?.failed, ran?.log).toBe(false);
+    expect(refs).toEqual(["a".repeat(40), "5".repeat(40)]);
+  });
+
+  it("saves a plan on main, applies this plan after the approval, and skips the apply without changes", async () => {
+    const { run, orders } = await workflow("push", {});
+    expect(await run.job("workflows/hosting.yml", "plan")).toBeUndefined();
+    const save = await run.job("workflows/hosting.yml", "save");
+    expect(save?.failed, save?.log).toBe(false);
+    const apply = await run.job("workflows/hosting.yml", "apply", { save: save?.outputs ?? {} });
+    expect(apply?.failed, apply?.log).toBe(false);
+    expect(orders()).toHaveLength(1);
+    expect(await run.job("workflows/hosting.yml", "apply", { save: { "has-changes": "false" } })).toBeUndefined();
+  });
+});
+
+describe("the workflow of a release", () => {
+  /** Programs that log their arguments. `npm run release` creates a release. */
+  function programs() {
+    const bin = temporaryFolder();
+    const log = path.join(bin, "log");
+    const program = (name: string, script: string) =>
+      writeFileSync(path.join(bin, name), `#!/bin/bash\nset -e\necho "${name} $*" >> "${log}"\n${script}`, {
+        mode: 0o755,
+      });
+    program("gh", "");
+    program(
+      "npm",
+      `if [ "$1" = run ]; then mkdir release; cd release; echo 1 > hostform-0.1.0.tgz; echo 2 > terraform-provider-hosting_0.1.0_linux.zip
+sha256sum hostform* > SHA256SUMS; sha256sum terraform* > terraform-provider-hosting_0.1.0_SHA256SUMS; fi`,
+    );
+    return { bin, lines: () => readFileSync(log, "utf8").trim().split("\n") };
+  }
+  const tag = (bin: string, version = "0.1.0") =>
+    new WorkflowRun({ event: "push", api: "", bin, checkout: () => ({ "package.json": JSON.stringify({ version }) }) });
+
+  it("builds the tag, and publishes the files of the build", async () => {
+    const { bin, lines } = programs();
+    const run = tag(bin);
+    const built = await run.job("release.yml", "build");
+    expect(built?.failed, built?.log).toBe(false);
+    const published = await run.job("release.yml", "publish");
+    expect(published?.failed, published?.log).toBe(false);
+    expect(lines()).toEqual([
+      "npm run release",
+      expect.stringMatching(/^gh release create v0\.1\.0 --draft --verify-tag .* release\/hostform-0\.1\.0\.tgz /),
+      "npm publish --provenance --access public ./release/hostform-0.1.0.tgz",
+    ]);
+  });
+
+  it("publishes nothing if the tag is not the version, or if a file has changed", async () => {
+    const { bin, lines } = programs();
+    expect((await tag(bin, "0.2.0").job("release.yml", "build"))?.failed).toBe(true);
+    const run = tag(bin);
+    await run.job("release.yml", "build");
+    appendFileSync(path.join(run.artifacts.get("release") ?? "", "hostform-0.1.0.tgz"), "x");
+    expect((await run.job("release.yml", "publish"))?.failed).toBe(true);
+    expect(lines()).toEqual(["npm run release"]);
+  });
+});
