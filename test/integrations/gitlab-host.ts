@@ -63,6 +63,14 @@ const interpreter = path.join(
   "dist/index.js",
 );
 
+interface Pipeline {
+  readonly jobs: Readonly<Record<string, Job>>;
+  readonly error: string;
+}
+
+/** Results of gitlab-ci-local by its input. */
+const interpreted = new Map<string, Pipeline>();
+
 /**
  * Interprets a pipeline that includes components. gitlab-ci-local validates the pipeline with GitLab's JSON schema.
  * @returns The jobs of the pipeline, or the error.
@@ -70,15 +78,24 @@ const interpreter = path.join(
 export function pipeline(
   { base, env }: Host,
   includes: readonly { readonly component: string; readonly inputs?: Readonly<Record<string, unknown>> }[],
-): { readonly jobs: Readonly<Record<string, Job>>; readonly error: string } {
+): Pipeline {
+  const include = includes.map(({ component, inputs }) => ({ local: `templates/${component}/template.yml`, inputs }));
+  const yaml = stringify({ include });
+  const known = interpreted.get(yaml);
+  if (known !== undefined) return known;
   const folder = path.join(base, "seed");
   cpSync(path.join(ROOT, "integrations/gitlab/templates"), path.join(folder, "templates"), { recursive: true });
-  const include = includes.map(({ component, inputs }) => ({ local: `templates/${component}/template.yml`, inputs }));
-  writeFileSync(path.join(folder, ".gitlab-ci.yml"), stringify({ include }));
+  writeFileSync(path.join(folder, ".gitlab-ci.yml"), yaml);
   // gitlab-ci-local includes only tracked files.
   spawnSync("git", ["add", "templates"], { cwd: folder, env });
-  const ran = spawnSync(process.execPath, [interpreter, "--preview"], { cwd: folder, env, encoding: "utf8" });
-  return { jobs: ran.status === 0 ? parse(ran.stdout) : {}, error: ran.status === 0 ? "" : ran.stdout + ran.stderr };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [interpreter, "--preview"], {
+    cwd: folder,
+    env,
+    encoding: "utf8",
+  });
+  const result = status === 0 ? { jobs: parse(stdout), error: "" } : { jobs: {}, error: stdout + stderr };
+  interpreted.set(yaml, result);
+  return result;
 }
 
 /** Runs a job like a runner: `script` in one shell, then `after_script` in another shell. */

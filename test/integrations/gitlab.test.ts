@@ -20,13 +20,14 @@ const orders = ({ sandbox }: Pick<Host, "sandbox">) =>
 
 /** A merge request with its job. `run` runs the job. */
 async function mergeRequest(inputs: Readonly<Record<string, unknown>> = {}, notes: Note[] = []) {
-  const its = await host();
+  const its = await host("?project=${env.CI_PROJECT_ID}");
   const api = await gitlabApi(notes);
   const { jobs, error } = pipeline(its, [{ component: "plan", inputs }]);
   const job = jobs["hostform-plan"];
   if (job === undefined) throw new Error(error);
   const ci = {
     CI_API_V4_URL: api.url,
+    CI_PROJECT_ID: "3",
     CI_JOB_NAME: "hostform-plan",
     CI_JOB_URL: "https://gitlab.example/acme/-/jobs/9",
     CI_COMMIT_SHA: "0123abc",
@@ -40,7 +41,11 @@ async function mergeRequest(inputs: Readonly<Record<string, unknown>> = {}, note
   };
   const run = (more: Readonly<Record<string, string>> = {}) => runJob(its, job, { ...ci, ...more });
   const apply = () =>
-    its.run(["hostform", "apply", "--auto-approve"], { ...STATE, HOSTING_TOKEN: its.sandbox.tokens.agency });
+    its.run(["hostform", "apply", "--auto-approve"], {
+      ...STATE,
+      CI_PROJECT_ID: "3",
+      HOSTING_TOKEN: its.sandbox.tokens.agency,
+    });
   return { ...its, api, job, runJob: run, apply };
 }
 
@@ -81,7 +86,7 @@ describe("the component plan", () => {
       ["HOSTFORM_HAS_CHANGES=false", "HOSTFORM_OFFLINE=0", "HOSTFORM_ORDERS=0"],
     ]);
     // The plan takes no lock and writes no state.
-    expect([...new Set(request.backend.sent())]).toEqual(["GET /state"]);
+    expect([...new Set(request.backend.sent())]).toEqual(["GET /state?project=3"]);
   });
 
   it("uses the environments of the target branch", async () => {

@@ -22,11 +22,11 @@ const GIT = {
   GIT_COMMITTER_EMAIL: "nino@acme.example",
 };
 
-/** A declaration with a state server. @param site body of a service. */
-const declared = (backend: HttpBackend, site: string) => `project: acme
+/** Returns a declaration with a state server. */
+const declared = (backend: HttpBackend, site: string, query: string) => `project: acme
 backend:
   http:
-${Object.entries({ ...backend.settings, lock_method: "POST", unlock_method: "DELETE" })
+${Object.entries({ ...backend.settings, address: `${backend.url}${query}` })
   .map(([name, value]) => `    ${name}: ${value}`)
   .join("\n")}
 services:
@@ -36,8 +36,8 @@ ${site.replace(/^/gm, "    ")}
 
 export const SITE = "plan_id: 11\ncurrency: USD\ndomain: www.acme.example\ndeletion_policy: suspend";
 
-/** Creates the repository `origin` with the branch `main`, and a checkout of it. */
-export async function host(site = SITE) {
+/** Creates the repository `origin` with the branch `main`, and a checkout of it. @param query of the state's address. */
+export async function host(query = "") {
   const base = temporaryFolder();
   const checkout = path.join(base, "checkout");
   const sandbox = await startSandbox({ rateLimit: 0, jobSeconds: 0, provisioningSeconds: 0 });
@@ -83,7 +83,7 @@ export async function host(site = SITE) {
   const commit = (folder: string) =>
     run(["sh", "-ec", "git add --all && git commit --quiet --allow-empty --message=Change"], {}, folder);
   mkdirSync(path.join(base, "seed"));
-  write("hosting.yaml", declared(backend, site), path.join(base, "seed"));
+  write("hosting.yaml", declared(backend, SITE, query), path.join(base, "seed"));
   await run(["git", "init", "--quiet", "--initial-branch=main"], {}, path.join(base, "seed"));
   await commit(path.join(base, "seed"));
   await run(["git", "clone", "--quiet", "--bare", "seed", "origin"], {}, base);
