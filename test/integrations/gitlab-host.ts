@@ -1,5 +1,7 @@
 /** A GitLab: interprets components, runs the scripts of jobs, and has the notes of one merge request. */
+
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
@@ -63,6 +65,9 @@ const interpreter = path.join(
   "dist/index.js",
 );
 
+/** Digest of the npm package that the program `npm` of a host downloads. */
+const DIGEST = createHash("sha256").update("package\n").digest("hex");
+
 interface Pipeline {
   readonly jobs: Readonly<Record<string, Job>>;
   readonly error: string;
@@ -79,7 +84,10 @@ export function pipeline(
   { base, env }: Host,
   includes: readonly { readonly component: string; readonly inputs?: Readonly<Record<string, unknown>> }[],
 ): Pipeline {
-  const include = includes.map(({ component, inputs }) => ({ local: `templates/${component}/template.yml`, inputs }));
+  const include = includes.map(({ component, inputs }) => ({
+    local: `templates/${component}/template.yml`,
+    inputs: { digest: DIGEST, ...inputs },
+  }));
   const yaml = stringify({ include });
   const known = interpreted.get(yaml);
   if (known !== undefined) return known;

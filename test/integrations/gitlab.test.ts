@@ -58,7 +58,7 @@ describe("the component plan", () => {
       code: 0,
       outputs: ["HOSTFORM_HAS_CHANGES=true", "HOSTFORM_OFFLINE=0", "HOSTFORM_ORDERS=1", "HOSTFORM_NEEDS_ATTENTION=0"],
     });
-    expect(first.log).toContain("npm install --global --ignore-scripts hostform@0.1.0");
+    expect(first.log).toContain("npm pack --silent hostform@0.1.0\nhostform-0.1.0.tgz: OK\nnpm install --global");
     expect(first.log.match(/^Plan: 1 to add/gm)).toHaveLength(1);
     const own = request.api.notes.at(-1);
     expect(own?.body).toMatch(/^<!-- hostform job: hostform-plan -->\n<!-- hostform plan: acme -->\n### hostform plan/);
@@ -140,6 +140,14 @@ describe("the component plan", () => {
     expect(request.api.notes[0]?.body).toContain("**The job failed before the plan.**");
   });
 
+  it("runs no package with another digest", async () => {
+    const request = await mergeRequest({ digest: "0".repeat(64), url: "https://acme.example/hostform-0.1.0.tgz" });
+    const { code, log } = await request.runJob();
+    expect([code, request.backend.requests]).toEqual([1, []]);
+    expect(log).toContain("npm pack --silent https://acme.example/hostform-0.1.0.tgz\nhostform-0.1.0.tgz: FAILED");
+    expect(log).not.toContain("npm install");
+  });
+
   it("succeeds without a note if GitLab rejects the token", async () => {
     const request = await mergeRequest();
     const wrong = await request.runJob({ HOSTFORM_NOTE_TOKEN: "wrong" });
@@ -195,7 +203,7 @@ describe("the component plan", () => {
 async function defaultBranch(inputs: Readonly<Record<string, unknown>> = {}) {
   const its = await host();
   const { jobs, error } = pipeline(its, [{ component: "apply", inputs }, { component: "status" }]);
-  const ci = { HOSTING_TOKEN: its.sandbox.tokens.agency, HOSTING_VIEW_TOKEN: its.sandbox.tokens.agency };
+  const ci = { HOSTING_TOKEN: its.sandbox.tokens.agency, HOSTING_STATUS_TOKEN: its.sandbox.tokens.agency };
   const run = (name: string, more = {}) => {
     const job = jobs[name];
     if (job === undefined) throw new Error(error);
@@ -255,6 +263,8 @@ describe("the component status", () => {
     await main.run(["hostform", "apply", "--auto-approve"], { ...STATE, HOSTING_TOKEN: main.sandbox.tokens.agency });
     const { code, log } = await main.runJob("hostform-status");
     expect([code, log]).toEqual([4, expect.stringContaining("1 unpaid, 4.50 USD")]);
+    const blind = await main.runJob("hostform-status", { HOSTING_STATUS_TOKEN: main.sandbox.tokens.viewer });
+    expect([blind.code, blind.log]).toEqual([4, expect.stringContaining("because of --fail-on: unread")]);
     expect(main.jobs["hostform-status"]?.rules).toEqual([{ if: '$CI_PIPELINE_SOURCE == "schedule"' }]);
   });
 });

@@ -165,7 +165,7 @@ describe("the preset of Renovate", () => {
     readonly customManagers: readonly [
       {
         readonly managerFilePatterns: string[];
-        readonly matchStrings: readonly [string];
+        readonly matchStrings: readonly string[];
         readonly depNameTemplate: string;
       },
     ];
@@ -173,9 +173,11 @@ describe("the preset of Renovate", () => {
   const [manager] = preset.customManagers;
   /** Returns the versions that Renovate finds. Renovate uses RE2. */
   const versions = (yaml: string) => {
-    const matcher = RE2JS.compile(manager.matchStrings[0]).matcher(yaml);
     const found: (string | null)[] = [];
-    while (matcher.find()) found.push(matcher.group("currentValue"));
+    for (const pattern of manager.matchStrings) {
+      const matcher = RE2JS.compile(pattern).matcher(yaml);
+      while (matcher.find()) found.push(matcher.group("currentValue"));
+    }
     return found;
   };
 
@@ -195,6 +197,8 @@ describe("the preset of Renovate", () => {
     expect(versions(steps(action, "          directory: sites\n") + steps(action).replace('0.1.0"', "0.2.0'"))).toEqual(
       ["0.1.0", "0.2.0"],
     );
+    const url = "https://acme.example/hostform/releases/download/v0.1.0/hostform_0.1.0_linux_amd64.tar.gz";
+    expect(versions(`env:\n  HOSTFORM_VERSION: 0.1.0\n  HOSTFORM_URL: ${url}\n`)).toEqual(["0.1.0", "0.1.0"]);
     expect(versions(steps("actions/setup-node@v4"))).toEqual([]);
     expect(
       versions(`      - uses: ${action}\n      - uses: a/b@v1\n        with:\n          version: 1.2.3\n`),
