@@ -167,10 +167,6 @@ const messages = {
     summary: `The untrusted declaration has the backend ${type}`,
     remedies: [advise("copy_state")],
   })),
-  "trust.untrusted/unused_backend": warning(({ type }: Words<"type">) => ({
-    summary: `The backend ${type} of the untrusted declaration is not used`,
-    detail: "A state file is selected, so the backend is not needed.",
-  })),
   "trust.untrusted/channels": warning(() => ({
     summary: "A run of an untrusted declaration sends no notifications, so `notify` is not used",
   })),

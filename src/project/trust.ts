@@ -145,7 +145,7 @@ export function requireOwnBackend(source: ProjectSource, { type, range }: Backen
  */
 export async function withoutTrust(source: ProjectSource, read: Declaration): Promise<Declaration> {
   if (source.untrusted !== true) return read;
-  const { declaration, unused } = withNamedState(source, read);
+  const declaration = withNamedState(source, read);
   const readable = declaration.desired ?? declaration.partial;
   const { resources = [] } = readable ?? {};
   // An environment is trusted, because it comes from outside.
@@ -166,7 +166,6 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
     diagnostics: [
       ...declaration.diagnostics,
       ...found,
-      ...unused,
       ...(readable?.notify ? [problem("trust.untrusted/channels")] : []),
     ],
   };
@@ -182,12 +181,11 @@ async function dataSecrets({ stack }: ProjectSource): Promise<DataSecrets> {
 }
 
 /** If the user named a state file, removes the backend of an untrusted declaration. */
-function withNamedState(source: ProjectSource, read: Declaration) {
+function withNamedState(source: ProjectSource, read: Declaration): Declaration {
   const { backend, desired, partial } = read;
-  if (typeof backend !== "object" || source.stateNamed !== true) return { declaration: read, unused: [] };
+  if (typeof backend !== "object" || source.stateNamed !== true) return read;
   const without = (one: Desired | undefined) => one && { ...one, backend: undefined };
-  const declaration = { ...read, backend: undefined, desired: without(desired), partial: without(partial) };
-  return { declaration, unused: [problem("trust.untrusted/unused_backend", backend)] };
+  return { ...read, backend: undefined, desired: without(desired), partial: without(partial) };
 }
 
 /** Provider settings that affect only the plan, where they are visible. */

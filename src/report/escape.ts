@@ -59,11 +59,11 @@ export function sentenceMarkdown(text: string): string {
 }
 
 /**
- * Breaks the commands of CI agents in a Markdown document with a backslash. One job creates a comment, and another job may print it. A
- * search for a secret still finds the secret.
+ * Breaks the commands of CI agents, and the commands of code hosts at the start of a line (`/approve`), in a Markdown document with a
+ * backslash. One job creates a comment, and another job may print it. A search for a secret still finds the secret.
  */
 export function breakMarkdown(text: string): string {
-  return breakCommands(text, (character) => `\\${character}`);
+  return breakCommands(text, (character) => `\\${character}`).replace(/^([ \t]*)\//gm, "$1\\/");
 }
 
 /** Returns a text as a fenced block of Markdown. No line of the text can close the block. Ends with a newline. */

