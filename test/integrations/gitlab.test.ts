@@ -56,7 +56,13 @@ describe("the component plan", () => {
     const first = await request.runJob({ HOSTING_TOKEN: "order-token" });
     expect(first).toMatchObject({
       code: 0,
-      outputs: ["HOSTFORM_HAS_CHANGES=true", "HOSTFORM_OFFLINE=0", "HOSTFORM_ORDERS=1", "HOSTFORM_NEEDS_ATTENTION=0"],
+      outputs: [
+        "HOSTFORM_HAS_CHANGES=true",
+        "HOSTFORM_OFFLINE=0",
+        "HOSTFORM_ORDERS=1",
+        "HOSTFORM_NOW=4.50 USD",
+        "HOSTFORM_NEEDS_ATTENTION=0",
+      ],
     });
     expect(first.log).toContain("npm pack --silent hostform@0.1.0\nhostform-0.1.0.tgz: OK\nnpm install --global");
     expect(first.log.match(/^Plan: 1 to add/gm)).toHaveLength(1);
@@ -135,7 +141,7 @@ describe("the component plan", () => {
     request.program("npm", "#!/bin/sh\nexit 1\n");
     expect(await request.runJob()).toMatchObject({
       code: 1,
-      outputs: ["HAS_CHANGES", "OFFLINE", "ORDERS", "NEEDS_ATTENTION"].map((name) => `HOSTFORM_${name}=unknown`),
+      outputs: ["HAS_CHANGES", "OFFLINE", "ORDERS", "NOW", "NEEDS_ATTENTION"].map((name) => `HOSTFORM_${name}=unknown`),
     });
     expect(request.api.notes[0]?.body).toContain("**The job failed before the plan.**");
   });
