@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import process from "node:process";
+
+// Node loads this file, because the builder does not know the target in tsconfig.json.
+const { anchorOf, navigation, siteLink } = await import(new URL("../pages.ts", import.meta.url).href);
+const { from, base, version, versions } = JSON.parse(process.env.HOSTFORM_SITE ?? "{}");
+
+/** Allows only files of the site itself, and the two scripts in the head of each page. */
+function policy(html) {
+  const scripts = [...html.matchAll(/<script(?: id="[^"]*")?>([^]*?)<\/script>/g)].map(
+    ([, code = ""]) => `'sha256-${createHash("sha256").update(code).digest("base64")}'`,
+  );
+  return `default-src 'self'; script-src 'self' ${scripts.join(" ")}; style-src 'self' 'unsafe-inline'; img-src 'self' data:`;
+}
+
+export default {
+  title: "hostform",
+  description: "Declare web-hosting accounts, see the plan, apply it.",
+  lang: "en",
+  base,
+  srcDir: from,
+  srcExclude: ["public/**"],
+  rewrites: { "README.md": "index.md" },
+  metaChunk: true,
+  cacheDir: path.join(from, ".cache"),
+  // The theme links to the Markdown of a page as it is.
+  vite: { define: { "import.meta.env.VITE_EXTRA_EXTENSIONS": '"md"' }, build: { target: "es2022" } },
+  markdown: {
+    anchor: { slugify: anchorOf },
+    languageAlias: { mjs: "js", tf: "hcl", plan: "json" },
+    config(md) {
+      md.core.ruler.push("links", ({ tokens, env }) => {
+        for (const token of tokens.flatMap(({ children }) => children ?? []))
+          if (token.type === "link_open")
+            token.attrSet("href", siteLink(path.relative(from, env.path), token.attrGet("href")));
+      });
+    },
+  },
+  themeConfig: {
+    sidebar: navigation(),
+    outline: [2, 3],
+    search: { provider: "local" },
+    nav: [
+      { text: "Commands", link: "/docs/commands.html" },
+      {
+        text: "See it",
+        items: [
+          { text: "Page of a plan", link: "/see/plan-page.html", target: "_self" },
+          { text: "Page of a status", link: "/see/status-page.html", target: "_self" },
+        ],
+      },
+      { text: version, items: [{ text: "Changelog", link: "/CHANGELOG.html" }, ...versions] },
+    ],
+    editLink: { pattern: `${base}:path`, text: "This page as Markdown" },
+  },
+  transformHead: ({ pageData }) => [
+    ["link", { rel: "alternate", type: "text/markdown", href: `${base}${pageData.filePath}` }],
+  ],
+  transformHtml: (html) =>
+    html.replace("<head>", `<head>\n    <meta http-equiv="Content-Security-Policy" content="${policy(html)}">`),
+};
