@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import process from "node:process";
+import { anchorOf, navigation, PAGES, siteLink } from "../pages.ts";
 
-// Node loads this file, because the builder does not know the target in tsconfig.json.
-const { anchorOf, navigation, siteLink } = await import(new URL("../pages.ts", import.meta.url).href);
 const { from, base, version, versions } = JSON.parse(process.env.HOSTFORM_SITE ?? "{}");
 
 /** Allows only files of the site itself, and the two scripts in the head of each page. */
 function policy(html) {
-  const scripts = [...html.matchAll(/<script(?: id="[^"]*")?>([^]*?)<\/script>/g)].map(
+  const scripts = [...html.matchAll(/<script(?: id="[^"]*")?>([\s\S]*?)<\/script>/g)].map(
     ([, code = ""]) => `'sha256-${createHash("sha256").update(code).digest("base64")}'`,
   );
   return `default-src 'self'; script-src 'self' ${scripts.join(" ")}; style-src 'self' 'unsafe-inline'; img-src 'self' data:`;
@@ -23,6 +22,7 @@ export default {
   srcExclude: ["public/**"],
   rewrites: { "README.md": "index.md" },
   metaChunk: true,
+  head: [["link", { rel: "icon", href: "data:," }]],
   cacheDir: path.join(from, ".cache"),
   // The theme links to the Markdown of a page as it is.
   vite: { define: { "import.meta.env.VITE_EXTRA_EXTENSIONS": '"md"' }, build: { target: "es2022" } },
@@ -40,7 +40,14 @@ export default {
   themeConfig: {
     sidebar: navigation(),
     outline: [2, 3],
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: {
+        // Results are pages with tasks: no decisions and no sources.
+        _render: (text, env, md) =>
+          PAGES.has(path.relative(from, env.path)) && !env.path.includes("/decisions/0") ? md.render(text, env) : "",
+      },
+    },
     nav: [
       { text: "Commands", link: "/docs/commands.html" },
       {
