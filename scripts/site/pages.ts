@@ -43,7 +43,6 @@ export function linkedFiles(): { sources: Map<string, string>; copied: string[] 
 const pageOf = (file: string) => (file.endsWith(".md") ? file : `${file}.md`);
 
 function sourcePage(file: string): string {
-  if (file.endsWith(".md")) return read(file);
   const isFolder = statSync(path.join(root, file)).isDirectory();
   const files = isFolder ? globSync(`${file}/**/*.*`, { cwd: root }).toSorted() : [file];
   const block = (one: string) => `\`\`\`\`\`${path.extname(one).slice(1)}\n${read(one).trimEnd()}\n\`\`\`\`\`\n`;

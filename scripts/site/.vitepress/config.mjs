@@ -27,13 +27,17 @@ export default {
   // The theme links to the Markdown of a page as it is.
   vite: { define: { "import.meta.env.VITE_EXTRA_EXTENSIONS": '"md"' }, build: { target: "es2022" } },
   markdown: {
+    theme: { light: "github-light-high-contrast", dark: "github-dark" },
     anchor: { slugify: anchorOf },
     languageAlias: { mjs: "js", tf: "hcl", plan: "json" },
     config(md) {
-      md.core.ruler.push("links", ({ tokens, env }) => {
-        for (const token of tokens.flatMap(({ children }) => children ?? []))
-          if (token.type === "link_open")
-            token.attrSet("href", siteLink(path.relative(from, env.path), token.attrGet("href")));
+      md.core.ruler.push("site", ({ tokens, env }) => {
+        for (const [at, token] of tokens.entries()) {
+          // A screen reader announces an empty heading.
+          if (token.type === "th_open" && tokens[at + 1].content === "") token.tag = tokens[at + 2].tag = "td";
+          for (const link of token.children?.filter(({ type }) => type === "link_open") ?? [])
+            link.attrSet("href", siteLink(path.relative(from, env.path), link.attrGet("href")));
+        }
       });
     },
   },
