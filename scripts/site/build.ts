@@ -1,11 +1,12 @@
 // `npm run site [-- --out FOLDER --base /PATH/ --archive]`: the documentation as a static site. `--archive` builds the folder of this version;
 // a later build of the main site lists the folders.
 import { spawnSync } from "node:child_process";
-import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { VERSION } from "../../src/core/api/version.ts";
 import { root } from "../../test/docs/markdown.ts";
 import { agencyPages } from "../pictures.ts";
 import { linkedFiles, PAGES } from "./pages.ts";
@@ -17,54 +18,49 @@ const { values } = parseArgs({
     archive: { type: "boolean", default: false },
   },
 });
-const isVersion = (name: string) => /^\d+\.\d+\.\d+/.test(name);
-const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
-const target = values.archive ? path.join(values.out, version) : values.out;
-await mkdir(target, { recursive: true });
-const present = await readdir(target);
+const folder = values.archive ? `${VERSION}/` : "";
+const target = path.join(values.out, folder);
+mkdirSync(target, { recursive: true });
+const present = readdirSync(target);
+const archives = present.filter((name) => /^\d+\.\d+\.\d+/.test(name)).toSorted();
 
-const work = await mkdtemp(path.join(tmpdir(), "hostform-site-"));
+const work = mkdtempSync(path.join(tmpdir(), "hostform-site-"));
 try {
-  const from = path.join(work, "pages");
+  const [from, built] = [path.join(work, "pages"), path.join(work, "built")];
   await writePages(from);
   // The compiled pages import packages.
-  await symlink(path.join(import.meta.dirname, "node_modules"), path.join(from, "node_modules"), "junction");
-  const built = path.join(work, "built");
-  const program = path.join(import.meta.dirname, "node_modules/vitepress/bin/vitepress.js");
-  const versions = values.archive ? ["newest version"] : present.filter(isVersion).toSorted().toReversed();
-  const site = {
-    from,
-    version,
-    base: values.archive ? `${values.base}${version}/` : values.base,
-    versions: versions.map((text) => ({ text, link: values.archive ? "/../" : `/${text}/`, target: "_self" })),
-  };
+  const modules = path.join(import.meta.dirname, "node_modules");
+  symlinkSync(modules, path.join(from, "node_modules"), "junction");
+  const site = { from, base: values.base + folder, version: VERSION, others: values.archive ? [".."] : archives };
+  const program = path.join(modules, "vitepress/bin/vitepress.js");
   const { status } = spawnSync(process.execPath, [program, "build", import.meta.dirname, "--outDir", built], {
     stdio: "inherit",
     env: { ...process.env, HOSTFORM_SITE: JSON.stringify(site) },
   });
   if (status !== 0) throw new Error("VitePress could not build the site; see above.");
-  for (const name of present.filter((name) => values.archive || !isVersion(name)))
-    await rm(path.join(target, name), { recursive: true });
-  await cp(built, target, { recursive: true });
-  console.log(`Built ${path.relative(root, target)}.`);
+  // Removes only an earlier site.
+  for (const name of present.includes("vp-icons.css") ? present : [])
+    if (!archives.includes(name)) rmSync(path.join(target, name), { recursive: true });
+  cpSync(built, target, { recursive: true });
+  console.log(`Built ${target}.`);
 } finally {
-  await rm(work, { recursive: true, force: true });
+  rmSync(work, { recursive: true, force: true });
 }
 
 /** Writes the pages, and below `public` the files that the site contains unchanged. */
-async function writePages(folder: string): Promise<void> {
-  const write = async (file: string, content: string | Uint8Array) => {
-    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-    await writeFile(path.join(folder, file), content);
+async function writePages(to: string): Promise<void> {
+  const write = (file: string, text: string) => {
+    mkdirSync(path.dirname(path.join(to, file)), { recursive: true });
+    writeFileSync(path.join(to, file), text);
   };
   const { sources, copied } = linkedFiles();
-  const contents = new Map<string, string | Uint8Array>([...PAGES, ...sources]);
-  for (const file of copied) contents.set(file, await readFile(path.join(root, file)));
-  for (const [file, content] of contents) for (const to of [file, `public/${file}`]) await write(to, content);
-  for await (const file of glob("llms*.txt", { cwd: root }))
-    await write(`public/${file}`, await readFile(path.join(root, file)));
+  for (const start of ["", "public"]) {
+    for (const [file, text] of [...PAGES, ...sources]) write(path.join(start, file), text);
+    for (const file of [...copied, ...globSync("llms*.txt", { cwd: root })])
+      cpSync(path.join(root, file), path.join(to, start, file));
+  }
   const { pictures, close } = await agencyPages();
   await close();
   for (const { name, source, url } of pictures)
-    if (url === undefined) await write(`public/see/${name.replace(".webp", ".html")}`, source);
+    if (url === undefined) write(`public/see/${path.parse(name).name}.html`, source);
 }

@@ -24,12 +24,11 @@ export type Pages = ReadonlyMap<string, string>;
 export const PAGES: Pages = new Map(pages().map(({ file, text }) => [file, text]));
 
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
-const isRelative = (to: string) => !/^(?:[a-z]+:|#|\/)/.test(to);
 
 /** Files of the repository to which a text links. */
 function linked(file: string, text: string): string[] {
-  return [...prose(readPage(file, text)).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].flatMap(([, to = ""]) =>
-    isRelative(to) ? join(dirname(file), to).replace(/\/$/, "") : [],
+  return [...prose(readPage(file, text)).matchAll(/\]\((?![a-z]+:)([^)#\s]+)[^)]*\)/g)].map(([, to = ""]) =>
+    join(dirname(file), to).replace(/\/$/, ""),
   );
 }
 
@@ -52,20 +51,12 @@ function sourcePage(file: string): string {
 
 /** Returns the address of a link in a page. */
 export function siteLink(file: string, to: string): string {
-  const [target = "", hash] = to.split("#");
-  if (target === "" || !isRelative(to)) return to;
+  const [, target, hash = ""] = /^(?![a-z]+:)([^#]+)(#.*)?$/.exec(to) ?? [];
+  if (target === undefined) return to;
   const wanted = join(dirname(file), target).replace(/\/$/, "");
   const address = COPIED.test(wanted) ? wanted : pageOf(wanted);
-  return `/${address === "README.md" ? "index.md" : address}${hash === undefined ? "" : `#${hash}`}`;
+  return `/${address === "README.md" ? "index.md" : address}${hash}`;
 }
-
-/** Returns GitHub's anchor of a heading. */
-export const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-    .trim()
-    .replace(/\s/g, "-");
 
 /**
  * Returns a group for each heading of `docs/README.md`. A page without a row is below the README of its folder, or below the provider's page.
@@ -73,8 +64,11 @@ export const anchorOf = (heading: string): string =>
  */
 export function navigation(all = PAGES): Item[] {
   const [, ...sections] = (all.get(TASKS) ?? "").split(/^## /m);
-  const rows = sections.map((section) => [section.split("\n")[0] ?? "", linked(TASKS, section)] as const);
-  const placed = new Set([TASKS, ...rows.flatMap(([, files]) => files)]);
+  const groups = sections.map((section) => ({
+    text: section.split("\n")[0] ?? "",
+    files: [...new Set(linked(TASKS, section))].filter((file) => all.has(file)),
+  }));
+  const placed = new Set([TASKS, ...groups.flatMap(({ files }) => files)]);
   const below = Map.groupBy(
     [...all.keys()].filter((file) => !placed.has(file)),
     (file) => {
@@ -90,9 +84,5 @@ export function navigation(all = PAGES): Item[] {
     const link = file === "README.md" ? "/" : `/${file.replace(/\.md$/, ".html")}`;
     return { text: text.replaceAll("`", ""), link, ...(children && { items: children, collapsed: true }) };
   };
-  const groups = rows.map(([text, files]) => ({
-    text,
-    items: [...new Set(files)].filter((file) => all.has(file)).map(itemOf),
-  }));
-  return [itemOf(TASKS), ...groups];
+  return [itemOf(TASKS), ...groups.map(({ text, files }) => ({ text, items: files.map(itemOf) }))];
 }

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { anchorOf } from "../../scripts/site/pages.ts";
-import { isOfRegistry, type Page, pages, prose, readPage, root } from "./markdown.ts";
+import { anchorOf, isOfRegistry, type Page, pages, prose, readPage, root } from "./markdown.ts";
 
 const all = pages();
 

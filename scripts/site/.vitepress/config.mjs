@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import process from "node:process";
-import { anchorOf, navigation, PAGES, siteLink } from "../pages.ts";
+import { anchorOf } from "../../../test/docs/markdown.ts";
+import { navigation, PAGES, siteLink } from "../pages.ts";
 
-const { from, base, version, versions } = JSON.parse(process.env.HOSTFORM_SITE ?? "{}");
+const { from, base, version, others } = JSON.parse(process.env.HOSTFORM_SITE ?? "{}");
 
 /** Allows only files of the site itself, and the two scripts in the head of each page. */
 function policy(html) {
@@ -12,6 +13,12 @@ function policy(html) {
   );
   return `default-src 'self'; script-src 'self' ${scripts.join(" ")}; style-src 'self' 'unsafe-inline'; img-src 'self' data:`;
 }
+
+const versionLink = (name) => ({
+  text: name === ".." ? "Newest version" : name,
+  link: `/${name}/`,
+  target: "_self",
+});
 
 export default {
   title: "hostform",
@@ -23,11 +30,10 @@ export default {
   rewrites: { "README.md": "index.md" },
   metaChunk: true,
   head: [["link", { rel: "icon", href: "data:," }]],
-  cacheDir: path.join(from, ".cache"),
   // The theme links to the Markdown of a page as it is.
   vite: { define: { "import.meta.env.VITE_EXTRA_EXTENSIONS": '"md"' }, build: { target: "es2022" } },
   markdown: {
-    theme: { light: "github-light-high-contrast", dark: "github-dark" },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     anchor: { slugify: anchorOf },
     languageAlias: { mjs: "js", tf: "hcl", plan: "json" },
     config(md) {
@@ -53,7 +59,6 @@ export default {
       },
     },
     nav: [
-      { text: "Commands", link: "/docs/commands.html" },
       {
         text: "See it",
         items: [
@@ -61,7 +66,7 @@ export default {
           { text: "Page of a status", link: "/see/status-page.html", target: "_self" },
         ],
       },
-      { text: version, items: [{ text: "Changelog", link: "/CHANGELOG.html" }, ...versions] },
+      { text: version, items: [{ text: "Changelog", link: "/CHANGELOG.html" }, ...others.map(versionLink)] },
     ],
     editLink: { pattern: `${base}:path`, text: "This page as Markdown" },
   },
