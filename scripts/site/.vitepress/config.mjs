@@ -53,6 +53,8 @@ export default {
     search: {
       provider: "local",
       options: {
+        // "lost" is not "host".
+        miniSearch: { searchOptions: { fuzzy: 0.1 } },
         // Results are pages with tasks: no decisions and no sources.
         _render: (text, env, md) =>
           PAGES.has(path.relative(from, env.path)) && !env.path.includes("/decisions/0") ? md.render(text, env) : "",
