@@ -12,8 +12,9 @@ import process from "node:process";
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
 const [what, ...rest] = process.argv.slice(2);
 if (what !== undefined) install(root);
-// Only `npm run generate` needs the generators.
-if (what?.startsWith("scripts/bindings/")) install(path.join(root, "scripts/bindings"));
+// Only `npm run generate` needs the generators, and only `npm run site` the builder of the site.
+const own = /^scripts\/(?:bindings|site)(?=\/)/.exec(what ?? "");
+if (own !== null) install(path.join(root, own[0]));
 
 /** Installs the packages of a folder's lock file, unless they are there. */
 function install(folder) {

@@ -94,6 +94,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   lists: { what: "every answer that is no list, to every command and kind", tests: "no-list" },
   pages: { what: "axe on every page at every width, light, dark and printed", tests: "test/dashboard" },
+  site: {
+    what: "the documentation site: all links, and axe on all pages",
+    tests: "test/docs/site.test.ts",
+  },
   properties: {
     what: "the unit tests, with all runs of the costly properties",
     tests: "test/unit",

@@ -1,20 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { isOfRegistry, type Page, pages, prose, readPage, root } from "./markdown.ts";
+import { anchorOf, isOfRegistry, type Page, pages, prose, readPage, root } from "./markdown.ts";
 
 const all = pages();
 
 /** Returns the anchors of a page: explicit anchors, and anchors that GitHub derives from headings. */
 function anchors(page: Page): Set<string> {
   const text = prose(page);
-  const headings = [...text.matchAll(/^#{1,6}\s+(.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-      .trim()
-      .replace(/\s/g, "-"),
-  );
+  const headings = [...text.matchAll(/^#{1,6}\s+(.+)$/gm)].map(([, heading = ""]) => anchorOf(heading));
   return new Set([...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id)]);
 }
 

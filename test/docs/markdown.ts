@@ -80,3 +80,11 @@ export function prose({ text, blocks }: Page): string {
   for (const { line, end } of blocks) lines.fill("", line - 1, end);
   return lines.join("\n").replace(/<!--[\s\S]*?-->/g, "");
 }
+
+/** Returns GitHub's anchor of a heading. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/g, "-");

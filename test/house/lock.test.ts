@@ -15,10 +15,10 @@ interface Locked {
 const root = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 /**
- * Folders with a lock file: the project, the generators for contributors who use them, and Node for contributors whose
- * own Node is too old.
+ * Folders with a lock file: the project, the generators and the builder of the site for contributors who use them, and
+ * Node for contributors whose own Node is too old.
  */
-const FOLDERS = [".", "scripts/bindings", "scripts/node"];
+const FOLDERS = [".", "scripts/bindings", "scripts/node", "scripts/site"];
 const packagesOf = (folder: string): [place: string, Locked][] =>
   Object.entries(JSON.parse(read(path.join(folder, "package-lock.json"))).packages);
 const scripted = (folder: string) => packagesOf(folder).filter(([, { hasInstallScript }]) => hasInstallScript === true);
