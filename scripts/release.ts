@@ -11,7 +11,7 @@ import { type PackageFile, standaloneFiles } from "../src/fronts/terraform/packa
 import { buildPayload, writeExecutable } from "./build/executable.ts";
 import { billOfMaterials } from "./build/notices.ts";
 import { digests, sha256, tarball, zip } from "./release/archives.ts";
-import { archiveName, dockerfile, formula, installScript, type Published } from "./release/channels.ts";
+import { archiveName, dockerfile, formula, installScript, PLACEHOLDER, type Published } from "./release/channels.ts";
 import { aquaRegistry, miseTool, nixExpression, scoopManifest, wingetManifests } from "./release/managers.ts";
 import { pack } from "./release/pack.ts";
 import { NODES, PLATFORMS, type Platform } from "./release/pinned.ts";
@@ -40,9 +40,6 @@ export interface Publisher {
   /** Each release has a folder `vX.Y.Z` below `downloads`. `key` is the public key of minisign. */
   readonly hostform?: { readonly downloads?: unknown; readonly key?: unknown };
 }
-
-/** The name and the address that stand in package.json until it has a publisher. */
-export const PLACEHOLDER = /publisher\.example|\bPUBLISHER\b/;
 
 /** Returns the names of empty fields. */
 export function missingFields({ author, homepage, bugs, repository, hostform }: Publisher): string[] {

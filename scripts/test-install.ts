@@ -1,6 +1,6 @@
 // `npm run test:install [WAY …]`: installs a release in each way into an empty home, and goes through one journey there: plan, apply, no changes,
 // suspend, a lost answer, destroy. The host answers only behind a proxy, at an https address that no DNS knows, with a certificate that no
-// machine trusts. Needs Linux, npm, Terraform and the right to create namespaces.
+// machine trusts. Needs Linux, npm, man, Terraform and the right to create namespaces.
 import { type ExecFileOptions, execFile, execFileSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -204,23 +204,61 @@ async function journey(front: Front): Promise<void> {
   }
 }
 
-/** Installs below an empty home. @returns the fronts of the installed files. */
-const WAYS: Readonly<Record<string, (home: string) => Promise<readonly Front[]>>> = {
-  async npm(home) {
+type Way = (home: string) => Promise<readonly Front[]>;
+
+const tarball = path.join(release, `hostform-${VERSION}.tgz`);
+
+async function yamlOf(
+  home: string,
+  start: (args: readonly string[], options: ExecFileOptions) => Promise<unknown>,
+): Promise<Front> {
+  const cwd = path.join(home, "yaml");
+  await mkdir(cwd);
+  return yamlFront(
+    cwd,
+    commandOf((args, env) => start(args, { cwd, env })),
+  );
+}
+
+/** Installs the package as a global command with one version of npm, and its manual pages. */
+const globally =
+  (npm: string): Way =>
+  async (home) => {
     const prefix = path.join(home, "global");
-    const tarball = path.join(release, `hostform-${VERSION}.tgz`);
-    await run(home, "npm", ["install", "--global", "--no-audit", "--no-fund", "--prefix", prefix, tarball]);
+    const flags = ["--global", "--no-audit", "--no-fund", "--prefix", prefix];
+    const printed = await run(home, "npx", ["--yes", npm, "install", ...flags, tarball]);
+    check(!/scripts?\b/i.test(printed), `${npm} reports scripts: ${printed}`);
+    const pages = { MANPATH: path.join(prefix, "share/man") };
+    const page = await run(home, "man", ["--where", "hostform-plan"], { env: pages });
+    check(page.startsWith(prefix), `man finds ${page}`);
     const hostform = path.join(prefix, "bin/hostform");
     await run(home, hostform, ["terraform", "install"]);
-    const cwd = path.join(home, "yaml");
-    await mkdir(cwd);
+    return [await yamlOf(home, (args, options) => run(home, hostform, args, options)), await terraformFront(home)];
+  };
+
+/** Installs below an empty home. @returns the fronts of the installed files. */
+const WAYS: Readonly<Record<string, Way>> = {
+  npm11: globally("npm@11"),
+  npm12: globally("npm@12"),
+
+  async npx(home) {
     return [
-      yamlFront(
-        cwd,
-        commandOf((args, env) => run(home, hostform, args, { cwd, env })),
-      ),
-      await terraformFront(home),
+      await yamlOf(home, (args, options) => run(home, "npx", ["--yes", "-p", tarball, "hostform", ...args], options)),
     ];
+  },
+
+  /** In a program, which plans with the library. */
+  async program(home) {
+    await run(home, "npm", ["init", "--yes"]);
+    await run(home, "npm", ["install", "--no-audit", "--no-fund", tarball]);
+    const bin = path.join(home, "node_modules/.bin/hostform");
+    const front = await yamlOf(home, (args, options) => run(home, bin, args, options));
+    const source = `import { loadProject } from "hostform";
+      const project = await loadProject({ directory: "." });
+      process.exitCode = (await project.plan()).hasChanges ? 2 : 0;`;
+    const args = ["--input-type=module", "-e", source];
+    const library = commandOf((_, env) => run(home, process.execPath, args, { cwd: front.folder, env }));
+    return [{ ...front, plan: async (env) => (await library([], env, [0, 2])) === 2 }];
   },
 
   /** By `install.sh`, without Node, in a root that is read-only but for a volume and /tmp, as nobody: the Dockerfile's. */
@@ -236,6 +274,10 @@ const WAYS: Readonly<Record<string, (home: string) => Promise<readonly Front[]>>
     await run(home, "sh", ["install.sh"], { env: { HOSTFORM_DOWNLOADS: `http://127.0.0.1:${port(server)}` } });
     server.close();
     const executable = path.join(home, ".local/bin/hostform");
+    const page = await run(home, "man", ["--where", "hostform-plan"], {
+      env: { MANPATH: path.join(home, ".local/share/man") },
+    });
+    check(page.startsWith(home), `man finds ${page}`);
     // NODE_OPTIONS is for other programs.
     await run(home, executable, ["version"], { env: { NODE_OPTIONS: "--no-such-option" } });
     const bare = await bareRoot(home, executable);

@@ -1,5 +1,8 @@
 // Files of a release for Homebrew, a shell and a container builder, from its version, address and digests.
 
+/** The name and the address that stand in package.json until it has a publisher. */
+export const PLACEHOLDER = /publisher\.example|\bPUBLISHER\b/;
+
 export interface Published {
   readonly version: string;
   readonly description: string;

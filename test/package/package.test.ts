@@ -128,7 +128,7 @@ describe("the package", { timeout: 60_000 }, () => {
     expect({ dependencies, optionalDependencies }).toEqual({});
   });
 
-  it.each(["docs/cdktf.md", "examples/README.md"])("is packed under the name that %s installs", (page) => {
+  it.each(["README.md", "docs/install.md", "docs/cdktf.md", "examples/README.md"])("is packed under the name that %s installs", (page) => {
     const named = readFileSync(path.join(root, page), "utf8").match(/hostform-[\w.-]+\.tgz/g) ?? [];
     expect(named).not.toEqual([]);
     expect(new Set(named)).toEqual(new Set([path.basename(tarball)]));
