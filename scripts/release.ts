@@ -138,7 +138,7 @@ export function installers(of: Published): ReadonlyMap<string, string> {
 
 /** @throws Error without the key of package.json in a release that is no trial */
 async function keyOf({ key, dryRun }: Asked, published: string): Promise<SigningKey | undefined> {
-  const pem = key === undefined ? process.env.HOSTFORM_RELEASE_KEY : await readFile(key, "utf8");
+  const pem = key === undefined ? process.env.HOSTFORM_RELEASE_KEY || undefined : await readFile(key, "utf8");
   if (pem === undefined && !dryRun) throw new Error("the release needs its key: add --key FILE");
   const found = pem === undefined ? undefined : signingKey(pem);
   if (found !== undefined && found.publicKey !== published) {

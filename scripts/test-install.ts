@@ -220,17 +220,23 @@ async function yamlOf(
   );
 }
 
-/** Installs the package as a global command with one version of npm, and its manual pages. */
+async function checkPages(home: string, folder: string): Promise<void> {
+  const page = await run(home, "man", ["--where", "hostform-plan"], { env: { MANPATH: folder } });
+  check(page.startsWith(folder), `man finds ${page} for hostform-plan`);
+}
+
+/**
+ * Installs the package as a global command with one version of npm.
+ * @param pages folder of the manual pages below the prefix
+ */
 const globally =
-  (npm: string): Way =>
+  (npm: string, pages: string): Way =>
   async (home) => {
     const prefix = path.join(home, "global");
     const flags = ["--global", "--no-audit", "--no-fund", "--prefix", prefix];
     const printed = await run(home, "npx", ["--yes", npm, "install", ...flags, tarball]);
     check(!/scripts?\b/i.test(printed), `${npm} reports scripts: ${printed}`);
-    const pages = { MANPATH: path.join(prefix, "share/man") };
-    const page = await run(home, "man", ["--where", "hostform-plan"], { env: pages });
-    check(page.startsWith(prefix), `man finds ${page}`);
+    await checkPages(home, path.join(prefix, pages));
     const hostform = path.join(prefix, "bin/hostform");
     await run(home, hostform, ["terraform", "install"]);
     return [await yamlOf(home, (args, options) => run(home, hostform, args, options)), await terraformFront(home)];
@@ -238,8 +244,9 @@ const globally =
 
 /** Installs below an empty home. @returns the fronts of the installed files. */
 const WAYS: Readonly<Record<string, Way>> = {
-  npm11: globally("npm@11"),
-  npm12: globally("npm@12"),
+  npm11: globally("npm@11", "share/man"),
+  // npm 12 links no manual page.
+  npm12: globally("npm@12", "lib/node_modules/hostform/dist/man"),
 
   async npx(home) {
     return [
@@ -274,10 +281,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     await run(home, "sh", ["install.sh"], { env: { HOSTFORM_DOWNLOADS: `http://127.0.0.1:${port(server)}` } });
     server.close();
     const executable = path.join(home, ".local/bin/hostform");
-    const page = await run(home, "man", ["--where", "hostform-plan"], {
-      env: { MANPATH: path.join(home, ".local/share/man") },
-    });
-    check(page.startsWith(home), `man finds ${page}`);
+    await checkPages(home, path.join(home, ".local/share/man"));
     // NODE_OPTIONS is for other programs.
     await run(home, executable, ["version"], { env: { NODE_OPTIONS: "--no-such-option" } });
     const bare = await bareRoot(home, executable);

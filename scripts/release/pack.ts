@@ -41,8 +41,8 @@ function publicManifest(root: string): { readonly files: readonly string[] } {
   );
   return {
     ...manifest,
-    man: readdirSync(path.join(root, "dist/man"))
-      .map((name) => `./dist/man/${name}`)
+    man: readdirSync(path.join(root, "dist/man/man1"))
+      .map((name) => `./dist/man/man1/${name}`)
       .sort(),
   };
 }

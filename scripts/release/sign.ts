@@ -14,8 +14,14 @@ const base64 = (...parts: readonly (Uint8Array | string)[]) =>
 
 /** @param pem an unencrypted PKCS #8 key, from `openssl genpkey -algorithm ed25519`. @throws Error for any other key */
 export function signingKey(pem: string): SigningKey {
-  const secret = createPrivateKey(pem);
-  if (secret.asymmetricKeyType !== "ed25519") throw new Error("the key of the release is not an Ed25519 key");
+  let secret: KeyObject | undefined;
+  try {
+    secret = createPrivateKey(pem);
+  } catch {
+    // OpenSSL's message names a routine.
+  }
+  if (secret?.asymmetricKeyType !== "ed25519")
+    throw new Error("the key of the release is not an unencrypted Ed25519 key in PEM");
   const bytes = Buffer.from(createPublicKey(secret).export({ format: "jwk" }).x ?? "", "base64url");
   const id = createHash("sha256").update(bytes).digest().subarray(0, 8);
   return { secret, id, publicKey: base64("Ed", id, bytes) };

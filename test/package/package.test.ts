@@ -50,9 +50,9 @@ describe("the package", { timeout: 60_000 }, () => {
   it("has a package.json without scripts and tools, and with a list of its manual pages", () => {
     const packed = JSON.parse(readFileSync(path.join(installed(), "package.json"), "utf8"));
     const { scripts, devDependencies, allowScripts, ...rest } = manifest;
-    const pages = globSync("dist/man/*", { cwd: installed() }).sort();
+    const pages = globSync("dist/man/man1/*", { cwd: installed() }).sort();
     expect(packed).toEqual({ ...rest, man: pages.map((page) => `./${page}`) });
-    expect(packed.man).toContain("./dist/man/hostform-plan.1");
+    expect(packed.man).toContain("./dist/man/man1/hostform-plan.1");
   });
 
   it("has no dead link: each relative link in its pages leads to a packed file", () => {
@@ -128,11 +128,14 @@ describe("the package", { timeout: 60_000 }, () => {
     expect({ dependencies, optionalDependencies }).toEqual({});
   });
 
-  it.each(["README.md", "docs/install.md", "docs/cdktf.md", "examples/README.md"])("is packed under the name that %s installs", (page) => {
-    const named = readFileSync(path.join(root, page), "utf8").match(/hostform-[\w.-]+\.tgz/g) ?? [];
-    expect(named).not.toEqual([]);
-    expect(new Set(named)).toEqual(new Set([path.basename(tarball)]));
-  });
+  it.each(["README.md", "docs/install.md", "docs/cdktf.md", "examples/README.md"])(
+    "is packed under the name that %s installs",
+    (page) => {
+      const named = readFileSync(path.join(root, page), "utf8").match(/hostform-[\w.-]+\.tgz/g) ?? [];
+      expect(named).not.toEqual([]);
+      expect(new Set(named)).toEqual(new Set([path.basename(tarball)]));
+    },
+  );
 
   it("runs as a command, without its sources", () => {
     const bin = path.join(installed(), manifest.bin.hostform);

@@ -37,7 +37,8 @@ describe("the signature of a release", () => {
 
   it("needs an Ed25519 key", () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" });
-    expect(() => signingKey(rsa.toString())).toThrow("not an Ed25519 key");
+    expect(() => signingKey(rsa.toString())).toThrow("not an unencrypted Ed25519 key");
+    expect(() => signingKey("a passphrase")).toThrow("not an unencrypted Ed25519 key");
   });
 
   itWith(MINISIGN)("is accepted by minisign, with its comment, and refused after a change", () => {
