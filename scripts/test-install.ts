@@ -1,6 +1,6 @@
 // `npm run test:install [WAY …]`: installs a release in each way into an empty home, and goes through one journey there: plan, apply, no changes,
 // suspend, a lost answer, destroy. The host answers only behind a proxy, at an https address that no DNS knows, with a certificate that no
-// machine trusts. Needs Linux, npm, Terraform and the right to create namespaces.
+// machine trusts. Needs Linux, npm, man, Terraform and the right to create namespaces.
 import { type ExecFileOptions, execFile, execFileSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -204,23 +204,71 @@ async function journey(front: Front): Promise<void> {
   }
 }
 
-/** Installs below an empty home. @returns the fronts of the installed files. */
-const WAYS: Readonly<Record<string, (home: string) => Promise<readonly Front[]>>> = {
-  async npm(home) {
+type Way = (home: string) => Promise<readonly Front[]>;
+
+const tarball = path.join(release, `hostform-${VERSION}.tgz`);
+
+async function yamlOf(
+  home: string,
+  start: (args: readonly string[], options: ExecFileOptions) => Promise<unknown>,
+): Promise<Front> {
+  const cwd = path.join(home, "yaml");
+  await mkdir(cwd);
+  return yamlFront(
+    cwd,
+    commandOf((args, env) => start(args, { cwd, env })),
+  );
+}
+
+async function checkPages(home: string, folder: string): Promise<void> {
+  const page = await run(home, "man", ["--where", "hostform-plan"], { env: { MANPATH: folder } });
+  check(page.startsWith(home), `man finds ${page} for hostform-plan`);
+}
+
+/**
+ * Installs the package as a global command with one version of npm.
+ * @param pages folder of the manual pages below the prefix
+ */
+const globally =
+  (npm: string, pages: string): Way =>
+  async (home) => {
     const prefix = path.join(home, "global");
-    const tarball = path.join(release, `hostform-${VERSION}.tgz`);
-    await run(home, "npm", ["install", "--global", "--no-audit", "--no-fund", "--prefix", prefix, tarball]);
+    const flags = ["--global", "--no-audit", "--no-fund", "--prefix", prefix];
+    const printed = await run(home, "npx", ["--yes", npm, "install", ...flags, tarball]);
+    check(!/scripts?\b/i.test(printed), `${npm} reports scripts: ${printed}`);
+    await checkPages(home, path.join(prefix, pages));
     const hostform = path.join(prefix, "bin/hostform");
     await run(home, hostform, ["terraform", "install"]);
-    const cwd = path.join(home, "yaml");
-    await mkdir(cwd);
+    return [await yamlOf(home, (args, options) => run(home, hostform, args, options)), await terraformFront(home)];
+  };
+
+/** Installs below an empty home. @returns the fronts of the installed files. */
+const WAYS: Readonly<Record<string, Way>> = {
+  npm11: globally("npm@11", "share/man"),
+  // npm 12 links no manual page.
+  npm12: globally("npm@12", "lib/node_modules/hostform/dist/man"),
+
+  async npx(home) {
+    const npx = ["--yes", "-p", tarball];
+    await run(home, "npx", [...npx, "hostform", "version"]);
+    // npm would look for versions of optional packages through the proxy, which leads to the host alone.
     return [
-      yamlFront(
-        cwd,
-        commandOf((args, env) => run(home, hostform, args, { cwd, env })),
-      ),
-      await terraformFront(home),
+      await yamlOf(home, (args, options) => run(home, "npx", ["--offline", ...npx, "hostform", ...args], options)),
     ];
+  },
+
+  /** In a program, which plans with the library. */
+  async program(home) {
+    await run(home, "npm", ["init", "--yes"]);
+    await run(home, "npm", ["install", "--no-audit", "--no-fund", tarball]);
+    const bin = path.join(home, "node_modules/.bin/hostform");
+    const front = await yamlOf(home, (args, options) => run(home, bin, args, options));
+    const source = `import { loadProject } from "hostform";
+      const project = await loadProject({ directory: "." });
+      process.exitCode = (await project.plan()).hasChanges ? 2 : 0;`;
+    const args = ["--input-type=module", "-e", source];
+    const library = commandOf((_, env) => run(home, process.execPath, args, { cwd: front.folder, env }));
+    return [{ ...front, plan: async (env) => (await library([], env, [0, 2])) === 2 }];
   },
 
   /** By `install.sh`, without Node, in a root that is read-only but for a volume and /tmp, as nobody: the Dockerfile's. */
@@ -236,6 +284,7 @@ const WAYS: Readonly<Record<string, (home: string) => Promise<readonly Front[]>>
     await run(home, "sh", ["install.sh"], { env: { HOSTFORM_DOWNLOADS: `http://127.0.0.1:${port(server)}` } });
     server.close();
     const executable = path.join(home, ".local/bin/hostform");
+    await checkPages(home, path.join(home, ".local/share/man"));
     // NODE_OPTIONS is for other programs.
     await run(home, executable, ["version"], { env: { NODE_OPTIONS: "--no-such-option" } });
     const bare = await bareRoot(home, executable);

@@ -24,7 +24,7 @@ export async function buildDist(dist: string): Promise<void> {
   const manifest = await json("package.json");
   const head = "The files of hostform in this folder embed these packages. Their licences:";
   await writeFile(path.join(dist, "NOTICES.txt"), await noticesOf(packages, head));
-  await buildManPages(path.join(dist, "man"), manifest.version);
+  await buildManPages(path.join(dist, "man/man1"), manifest.version);
   const bill = billOfMaterials(packages, manifest, await json("package-lock.json"));
   await writeFile(path.join(dist, "sbom.cdx.json"), bill);
 }

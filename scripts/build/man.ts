@@ -1,4 +1,4 @@
-// Manual pages from the definition of the command line: `dist/man/hostform.1`, and one for each command.
+// Manual pages from the definition of the command line: `dist/man/man1/hostform.1`, and one for each command.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type Command, Help } from "commander";

@@ -8,7 +8,7 @@ const inOrder = (files: readonly PackageFile[]) => files.toSorted((a, b) => (a.n
 
 export function zip(files: readonly PackageFile[]): Uint8Array {
   // The earliest time of the format, which has no time zone. Attributes: a regular file of Unix and its mode.
-  const common = { mtime: new Date(1980, 0, 1), os: 3, level: 9 } as const;
+  const common = { mtime: new Date(1980, 0, 1), os: 3, level: 6 } as const;
   const entries = inOrder(files).map(({ name, content, mode }): [string, Zippable[string]] => [
     name,
     [content, { ...common, attrs: (0o100000 | mode) * 0x10000 }],

@@ -1,10 +1,19 @@
-// Files of a release for package managers, a shell and a container builder, from its version, address and digests.
+// Files of a release for Homebrew, a shell and a container builder, from its version, address and digests.
+
+/** The name and the address that stand in package.json until it has a publisher. */
+export const PLACEHOLDER = /publisher\.example|\bPUBLISHER\b/;
 
 export interface Published {
   readonly version: string;
   readonly description: string;
   readonly license: string;
   readonly homepage: string;
+  /** The publisher, as in package.json: `NAME <MAIL> (ADDRESS)`. */
+  readonly author: string;
+  /** Public key of minisign that signs the releases. */
+  readonly key: string;
+  /** Address of the folders of all releases. */
+  readonly downloads: string;
   /** Address of the files of this release, without a slash at the end. */
   readonly base: string;
   /** SHA-256 of each file, in hexadecimal, by name. */
@@ -16,7 +25,7 @@ export function archiveName(version: string, platform: string): string {
   return `hostform_${version}_${platform}.${platform.startsWith("windows") ? "zip" : "tar.gz"}`;
 }
 
-function digestOf({ version, digests }: Published, platform: string): string {
+export function digestOf({ version, digests }: Published, platform: string): string {
   const digest = digests.get(archiveName(version, platform));
   if (digest === undefined) throw new Error(`the release has no ${archiveName(version, platform)}`);
   return digest;
@@ -53,6 +62,10 @@ export function formula(of: Published): string {
   def install
     bin.install "hostform"
     doc.install "NOTICES.txt"
+    man1.install Dir["share/man/man1/*"]
+    bash_completion.install "share/bash-completion/completions/hostform"
+    zsh_completion.install "share/zsh/site-functions/_hostform"
+    fish_completion.install "share/fish/vendor_completions.d/hostform.fish"
     system "codesign", "--force", "--sign", "-", bin/"hostform" if OS.mac?
   end
 
@@ -63,30 +76,12 @@ end
 `;
 }
 
-/** The manifest of Scoop for Windows. */
-export function scoopManifest(of: Published): string {
-  const manifest = {
-    version: of.version,
-    description: of.description,
-    homepage: of.homepage,
-    license: of.license,
-    architecture: {
-      "64bit": {
-        url: `${of.base}/${archiveName(of.version, "windows_amd64")}`,
-        hash: digestOf(of, "windows_amd64"),
-      },
-    },
-    bin: "hostform.exe",
-  };
-  return `${JSON.stringify(manifest, null, 2)}\n`;
-}
-
 /** The script that installs the executable. It holds the digests: users trust no other file. */
 export function installScript(of: Published): string {
   const platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
   const cases = platforms.map((platform) => `    ${platform}) sum=${digestOf(of, platform)} ;;`).join("\n");
   return `#!/bin/sh
-# Installs hostform ${of.version} for this user, without root: into HOSTFORM_BIN, or ~/.local/bin.
+# Installs hostform ${of.version} for this user, without root: into HOSTFORM_BIN, or ~/.local/bin, with its manual pages beside it in share.
 # HOSTFORM_DOWNLOADS names another address of the files of this version; what comes from there is checked all the same.
 set -eu
 
@@ -141,6 +136,10 @@ ${cases}
   cp "$folder/hostform" "$bin/.hostform.$$"
   mv -f "$bin/.hostform.$$" "$bin/hostform"
   echo "Installed hostform ${of.version} as $bin/hostform"
+  # Manual pages and completions: man and the shells look beside a folder "bin".
+  case $bin in
+    */bin) { mkdir -p "\${bin%/bin}/share" && cp -R "$folder/share/." "\${bin%/bin}/share/"; } || echo "The manual pages are not installed; see above." ;;
+  esac
   case :$PATH: in
     *:"$bin":*) ;;
     *) echo "$bin is not on the PATH: export PATH=\\"$bin:\\$PATH\\"" ;;

@@ -15,11 +15,9 @@ export interface Pinned {
   readonly integrity: string;
 }
 
-/** One version of Node for all executables: it also writes their blob. */
-export const NODE = pinned.node;
-export const POSTJECT: Pinned = pinned.packages.postject;
-const { postject: _, ...nodes } = pinned.packages;
-/** The package with Node, by Terraform's name of the platform. */
+const { postject, ...nodes } = pinned;
+export const POSTJECT: Pinned = postject;
+/** The package with Node, by Terraform's name of the platform: the newest LTS version that the registry has for it. */
 export const NODES: Readonly<Record<keyof typeof nodes, Pinned>> = nodes;
 export type Platform = keyof typeof nodes;
 export const PLATFORMS = Object.keys(nodes) as readonly Platform[];

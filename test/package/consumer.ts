@@ -12,9 +12,9 @@ export { root };
 const SOURCES = [
   "{src,bindings}/**/*.*",
   "scripts/{*.*,bindings/*.*,{build,release}/**/*.*}",
-  "{schemas,docs}/**/*.{json,md,proto,svg,webp,yaml}",
+  "{schemas,docs,examples}/**/*.{json,md,mjs,proto,svg,tf,ts,webp,yaml}",
   "*.{json,md}",
-  "LICENSE",
+  "{LICENSE,.gitignore}",
 ];
 
 /** Returns the tarball of the package, built from the current sources. */
@@ -69,6 +69,20 @@ export const RESOLUTIONS = {
   bundler: ["--module", "esnext", "--moduleResolution", "bundler"],
 } as const;
 export type Resolution = keyof typeof RESOLUTIONS;
+
+/** Flags beyond `--strict` that a project of a user may set. */
+export const STRICTER: readonly string[] = [
+  "exactOptionalPropertyTypes",
+  "noUncheckedIndexedAccess",
+  "noPropertyAccessFromIndexSignature",
+  "noImplicitOverride",
+  "noUncheckedSideEffectImports",
+  "verbatimModuleSyntax",
+  "isolatedModules",
+  "declaration",
+  "isolatedDeclarations",
+  "erasableSyntaxOnly",
+].map((flag) => `--${flag}`);
 
 const OWN_COMPILER = path.join(root, "node_modules/typescript");
 

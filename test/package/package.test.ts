@@ -1,14 +1,15 @@
 /** Builds and packs the package, installs it in an empty project, and uses its public names. */
 import { spawnSync } from "node:child_process";
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIBRARIES } from "../../scripts/bindings/kept.ts";
+import { prose, readPage } from "../docs/markdown.ts";
 import { expectedOf, missingPeer, synthesized, unusedClasses } from "./constructs-consumer.ts";
-import { compile, PUSHES, packed, project, root, run, SIGNED_PUSH } from "./consumer.ts";
+import { compile, PUSHES, packed, project, root, run, SIGNED_PUSH, STRICTER } from "./consumer.ts";
 import { consumerProgram } from "./consumer-program.ts";
 
 const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
@@ -44,6 +45,31 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(files).toContain("./LICENSE");
     expect(files).toContain("./README.md");
     expect(files.filter((file) => /^\.\/(?:src|test|scripts|node_modules|\.ci)\//.test(file))).toEqual([]);
+  });
+
+  it("has a package.json without scripts and tools, and with a list of its manual pages", () => {
+    const packed = JSON.parse(readFileSync(path.join(installed(), "package.json"), "utf8"));
+    const { scripts, devDependencies, allowScripts, ...rest } = manifest;
+    const pages = globSync("dist/man/man1/*", { cwd: installed() }).sort();
+    expect(packed).toEqual({ ...rest, man: pages.map((page) => `./${page}`) });
+    expect(packed.man).toContain("./dist/man/man1/hostform-plan.1");
+  });
+
+  it("has no dead link: each relative link in its pages leads to a packed file", () => {
+    const links = globSync("**/*.md", { cwd: installed() }).flatMap((file) => {
+      const text = prose(readPage(file, readFileSync(path.join(installed(), file), "utf8")));
+      return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+        .filter(([, to = ""]) => !/^(?:[a-z]+:|#)/.test(to))
+        .map(([, to = ""]) => ({ file, to: path.posix.join(path.posix.dirname(file), to.split("#")[0] ?? "") }));
+    });
+    expect(links.length).toBeGreaterThan(400);
+    expect(links.filter(({ to }) => !existsSync(path.join(installed(), to)))).toEqual([]);
+  });
+
+  it("is the only way to pack: npm pack in a checkout names the command", () => {
+    const packing = spawnSync("npm", ["pack", "--dry-run"], { cwd: root, encoding: "utf8" });
+    expect(packing.stderr).toContain("npm run release -- --npm");
+    expect(packing.status).toBe(1);
   });
 
   it("contains the licence of every package whose files it embeds, and a bill of materials with the same names", () => {
@@ -102,11 +128,14 @@ describe("the package", { timeout: 60_000 }, () => {
     expect({ dependencies, optionalDependencies }).toEqual({});
   });
 
-  it.each(["docs/cdktf.md", "examples/README.md"])("is packed under the name that %s installs", (page) => {
-    const named = readFileSync(path.join(root, page), "utf8").match(/hostform-[\w.-]+\.tgz/g) ?? [];
-    expect(named).not.toEqual([]);
-    expect(new Set(named)).toEqual(new Set([path.basename(tarball)]));
-  });
+  it.each(["README.md", "docs/install.md", "docs/cdktf.md", "examples/README.md"])(
+    "is packed under the name that %s installs",
+    (page) => {
+      const named = readFileSync(path.join(root, page), "utf8").match(/hostform-[\w.-]+\.tgz/g) ?? [];
+      expect(named).not.toEqual([]);
+      expect(new Set(named)).toEqual(new Set([path.basename(tarball)]));
+    },
+  );
 
   it("runs as a command, without its sources", () => {
     const bin = path.join(installed(), manifest.bin.hostform);
@@ -227,7 +256,7 @@ void fetchHandler({ onEvent: () => {} });
     expect(compile(folder, "worker.ts", "bundler", { options })).toBe("");
   });
 
-  it("has types that a strict consumer compiles against", () => {
+  it("has types that a consumer compiles against with every strict flag", () => {
     writeFileSync(
       path.join(folder, "consumer.ts"),
       `import { type Adopted, type Applied, type LoadedProject, loadProject, type Planned } from "hostform";
@@ -273,7 +302,7 @@ void client.services.create({ plan_id: 1 });
 `,
     );
     // This project has neither cdktf nor cdktn.
-    expect(compile(folder, "consumer.ts", "nodenext")).toBe("");
+    expect(compile(folder, "consumer.ts", "nodenext", { options: STRICTER })).toBe("");
   });
 
   it("names the missing peer of the constructs", () => {
@@ -298,8 +327,9 @@ void client.services.create({ plan_id: 1 });
       writeFileSync(path.join(own, "program.ts"), consumerProgram(library));
     });
 
-    it("compiles strictly", () => {
-      expect(compile(own, "program.ts", library === "cdktf" ? "bundler" : "node16")).toBe("");
+    it("compiles with every strict flag", () => {
+      const options = STRICTER;
+      expect(compile(own, "program.ts", library === "cdktf" ? "bundler" : "node16", { options })).toBe("");
     });
 
     it("runs, and synthesizes the expected stacks", () => {

@@ -59,6 +59,7 @@ export const ZSH = packaged("zsh", "zsh");
 export const FISH = packaged("fish", "fish");
 export const MANDOC = packaged("mandoc", "mandoc");
 export const UNZIP = packaged("unzip", "unzip");
+export const MINISIGN = packaged("minisign", "minisign");
 
 /** A container may forbid mounts, so CI may lack this right. */
 export const MOUNT: Program = {
@@ -73,7 +74,18 @@ function mayMount(): boolean {
   return process.platform === "linux" && process.getuid?.() === 0 && spawnSync("unshare", command).status === 0;
 }
 
-export const PROGRAMS: readonly Program[] = [TERRAFORM, CHROMIUM, POSTGRES, BASH, ZSH, FISH, MANDOC, UNZIP, MOUNT];
+export const PROGRAMS: readonly Program[] = [
+  TERRAFORM,
+  CHROMIUM,
+  POSTGRES,
+  BASH,
+  ZSH,
+  FISH,
+  MANDOC,
+  UNZIP,
+  MINISIGN,
+  MOUNT,
+];
 
 /** Decision about a test: it runs, it is skipped and counted at the end of the run, or it fails. */
 export type Verdict =

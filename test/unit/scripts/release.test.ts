@@ -4,10 +4,12 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
+import { parse } from "yaml";
 import { digests, tarball, zip } from "../../../scripts/release/archives.ts";
-import { archiveName, dockerfile, formula, installScript, scoopManifest } from "../../../scripts/release/channels.ts";
+import { archiveName, dockerfile, formula, installScript } from "../../../scripts/release/channels.ts";
 import { PLATFORMS } from "../../../scripts/release/pinned.ts";
-import { asked, missingFields } from "../../../scripts/release.ts";
+import { shares } from "../../../scripts/release/shares.ts";
+import { asked, installers, missingFields, publication } from "../../../scripts/release.ts";
 import { isInside } from "../../../src/core/files/index.ts";
 import { startCanary } from "../../support/canary.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -21,11 +23,15 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const program = tarball([
   { name: "hostform", content: bytes("#!/bin/sh\necho hostform 1.2.3\n"), mode: 0o755 },
   { name: "LICENSE", content: bytes("MIT\n"), mode: 0o644 },
+  { name: "share/man/man1/hostform.1", content: bytes(".TH HOSTFORM 1\n"), mode: 0o644 },
 ]);
 const sha256 = createHash("sha256").update(program).digest("hex");
 const published = {
   ...about,
+  author: "Acme Hosting Ltd. <code@acme.example>",
   version: "1.2.3",
+  key: "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3",
+  downloads: "https://downloads.example",
   base: "https://downloads.example/v1.2.3",
   digests: new Map(PLATFORMS.map((platform) => [archiveName("1.2.3", platform), sha256])),
 };
@@ -36,13 +42,20 @@ describe("the publisher", () => {
     homepage: "https://a.example",
     bugs: { url: "https://a.example/issues" },
     repository: { type: "git", url: "git+https://a.example/a.git" },
-    hostform: { downloads: "https://a.example/releases" },
+    hostform: { downloads: "https://a.example/releases", key: "RWQ" },
   };
 
   it("is named by fields of package.json, and missing fields are listed", () => {
     expect(missingFields(filled)).toEqual([]);
     expect(missingFields({ ...filled, bugs: about.bugs, author: undefined })).toEqual(["author", "bugs"]);
-    expect(missingFields({})).toEqual(["author", "homepage", "bugs", "repository", "hostform.downloads"]);
+    expect(missingFields({})).toEqual([
+      "author",
+      "homepage",
+      "bugs",
+      "repository",
+      "hostform.downloads",
+      "hostform.key",
+    ]);
   });
 });
 
@@ -82,6 +95,8 @@ describe("the command", () => {
       dryRun: true,
       platforms: ["linux_amd64"],
     });
+    expect(asked(["--npm"])).toMatchObject({ dryRun: true, platforms: [] });
+    expect(asked(["--key", "k.pem"])).toMatchObject({ dryRun: false, key: "k.pem", platforms: PLATFORMS });
     expect(() => asked(["--halp"])).toThrow("--halp");
     expect(() => asked(["--platform", "linux_amd64"])).toThrow("--dry-run");
     expect(() => asked(["--dry-run", "--platform", "vax"])).toThrow("no platform vax");
@@ -94,7 +109,7 @@ describe.skipIf(process.platform === "win32")("the archive", () => {
     const folder = temporaryFolder();
     writeFileSync(path.join(folder, "a.tar.gz"), program);
     execFileSync("tar", ["-xzf", "a.tar.gz"], { cwd: folder });
-    expect(readdirSync(folder).sort()).toEqual(["LICENSE", "a.tar.gz", "hostform"]);
+    expect(readdirSync(folder).sort()).toEqual(["LICENSE", "a.tar.gz", "hostform", "share"]);
     expect(statSync(path.join(folder, "hostform")).mode & 0o777).toBe(0o755);
     expect(readFileSync(path.join(folder, "LICENSE"), "utf8")).toBe("MIT\n");
     const listed = execFileSync("tar", ["--utc", "-tvzf", "a.tar.gz"], { cwd: folder, encoding: "utf8" });
@@ -126,6 +141,7 @@ describe.skipIf(process.platform === "win32")("the install script", () => {
     const bin = path.join(home, ".local/bin");
     expect(stdout).toContain(`Installed hostform 1.2.3 as ${bin}/hostform\n${bin} is not on the PATH`);
     expect(readdirSync(bin)).toEqual(["hostform"]);
+    expect(readFileSync(path.join(home, ".local/share/man/man1/hostform.1"), "utf8")).toBe(".TH HOSTFORM 1\n");
     expect(execFileSync(path.join(bin, "hostform"), { encoding: "utf8" })).toBe("hostform 1.2.3\n");
     const name = "hostform_1.2.3_linux_arm64.tar.gz";
     expect(readFileSync(path.join(home, "asked"), "utf8")).toBe(`https://downloads.example/v1.2.3/${name}\n`);
@@ -174,6 +190,8 @@ exec env -i "HOME=$IMAGE_HOME" $passed $PROGRAM "$@"
 `;
 
 describe("the package managers", () => {
+  const files = installers(published);
+
   it("receive the URL and the digest of each archive", () => {
     const brew = formula(published);
     for (const platform of PLATFORMS.filter((name) => name !== "windows_amd64"))
@@ -182,13 +200,60 @@ describe("the package managers", () => {
       );
     const opened = brew.match(/^(?:class|.* do$| *def )/gm);
     expect(brew.match(/^ *end$/gm)).toHaveLength(opened?.length ?? 0);
-    expect(JSON.parse(scoopManifest(published)).architecture["64bit"]).toEqual({
-      url: "https://downloads.example/v1.2.3/hostform_1.2.3_windows_amd64.zip",
-      hash: sha256,
-    });
+    const scoop = JSON.parse(files.get("hostform.json") ?? "");
+    const windows = "https://downloads.example/v1.2.3/hostform_1.2.3_windows_amd64.zip";
+    expect(scoop.architecture["64bit"]).toEqual({ url: windows, hash: sha256 });
+    expect(scoop.autoupdate.architecture["64bit"].url.replaceAll("$version", "1.2.3")).toBe(windows);
+    const aqua = parse(files.get("aqua-registry.yaml") ?? "").packages[0];
+    const filled = (template: string, values: Record<string, string>) =>
+      template.replace(/\{\{(?:trimV )?\.(\w+)\}\}/g, (_, name: string) => values[name] ?? name);
+    expect(filled(aqua.url, { Version: "1.2.3", OS: "windows", Arch: "amd64", Format: "zip" })).toBe(windows);
+    expect(filled(aqua.checksum.url, { Version: "1.2.3" })).toBe("https://downloads.example/v1.2.3/SHA256SUMS");
+    expect(files.get("mise.toml")).toContain(`windows-x64 = { url = "${windows}", checksum = "sha256:${sha256}" }`);
+    for (const platform of ["linux_amd64", "linux_arm64"])
+      expect(files.get("hostform.nix")).toContain(
+        `url = "https://downloads.example/v1.2.3/hostform_1.2.3_${platform}.tar.gz"; sha256 = "${sha256}";`,
+      );
     expect(() => formula({ ...published, digests: new Map() })).toThrow(
       "the release has no hostform_1.2.3_darwin_arm64",
     );
+  });
+
+  it("receive the three manifests of winget, with one identifier from the publisher's name", () => {
+    const manifests = [...files].filter(([name]) => name.endsWith(".yaml") && !name.startsWith("aqua"));
+    expect(manifests.map(([name]) => name)).toEqual([
+      "AcmeHostingLtd.Hostform.yaml",
+      "AcmeHostingLtd.Hostform.installer.yaml",
+      "AcmeHostingLtd.Hostform.locale.en-US.yaml",
+    ]);
+    const parsed = manifests.map(([, text]) => parse(text));
+    for (const manifest of parsed)
+      expect(manifest).toMatchObject({ PackageIdentifier: "AcmeHostingLtd.Hostform", PackageVersion: "1.2.3" });
+    expect(parsed.map(({ ManifestType }) => ManifestType)).toEqual(["version", "installer", "defaultLocale"]);
+    expect(parsed[1].Installers[0].InstallerSha256).toBe(sha256.toUpperCase());
+    expect(parsed[2]).toMatchObject({ Publisher: "Acme Hosting Ltd.", ShortDescription: about.description });
+  });
+
+  it("find manual pages and completions below share in each archive", async () => {
+    const names = (await shares()).map(({ name }) => name);
+    const formulaOf = files.get("hostform.rb") ?? "";
+    const installed = [...formulaOf.matchAll(/"(share\/[^"*]+)/g)].map(([, from = ""]) => from);
+    expect(installed).toHaveLength(4);
+    for (const from of installed)
+      expect(
+        names.filter((name) => name.startsWith(from)),
+        from,
+      ).not.toEqual([]);
+    const [, inScoop = ""] = /\$dir\\(share\S+ps1)/.exec(JSON.parse(files.get("hostform.json") ?? "").notes) ?? [];
+    expect(names).toContain(inScoop.replaceAll("\\", "/"));
+    expect(names).toContain("share/man/man1/hostform-plan.1");
+  });
+
+  it("are listed with the commands that publish a release", () => {
+    const text = publication("release", [...files.keys(), "hostform-1.2.3.tgz", "SHA256SUMS"]);
+    expect(text).toContain("npm publish --provenance release/hostform-1.2.3.tgz");
+    expect(text).toContain("AcmeHostingLtd.Hostform.installer.yaml");
+    expect(text).toContain("copy hostform.rb to the tap");
   });
 
   it("receive an image that does not run as root, and whose home is outside the project", () => {
