@@ -222,7 +222,7 @@ async function yamlOf(
 
 async function checkPages(home: string, folder: string): Promise<void> {
   const page = await run(home, "man", ["--where", "hostform-plan"], { env: { MANPATH: folder } });
-  check(page.startsWith(folder), `man finds ${page} for hostform-plan`);
+  check(page.startsWith(home), `man finds ${page} for hostform-plan`);
 }
 
 /**
@@ -249,8 +249,11 @@ const WAYS: Readonly<Record<string, Way>> = {
   npm12: globally("npm@12", "lib/node_modules/hostform/dist/man"),
 
   async npx(home) {
+    const npx = ["--yes", "-p", tarball];
+    await run(home, "npx", [...npx, "hostform", "version"]);
+    // npm would look for versions of optional packages through the proxy, which leads to the host alone.
     return [
-      await yamlOf(home, (args, options) => run(home, "npx", ["--yes", "-p", tarball, "hostform", ...args], options)),
+      await yamlOf(home, (args, options) => run(home, "npx", ["--offline", ...npx, "hostform", ...args], options)),
     ];
   },
 
