@@ -16,8 +16,8 @@ const NOUNS = ["service", "grant", "webhook", "client account", "migration reque
 /** Next commands after an adoption, by language. */
 const NEXT: Readonly<Partial<Record<AdoptFormat, string>>> = {
   hcl: "`hostform terraform install`, `terraform init`, `terraform plan`",
-  cdktf: '`npm install cdktf constructs hostform`, `hostform plan --app "node main.ts"`',
-  cdktn: '`npm install cdktn constructs hostform`, `hostform plan --app "node main.ts"`',
+  cdktf: '`npm install cdktf constructs ./hostform-*.tgz`, `hostform plan --app "node main.ts"`',
+  cdktn: '`npm install cdktn constructs ./hostform-*.tgz`, `hostform plan --app "node main.ts"`',
 };
 
 /** Maximum number of sentences in a list. */
