@@ -5,13 +5,12 @@ import path from "node:path";
 import process from "node:process";
 import { outdated } from "./bindings/made.ts";
 import { commandsPage } from "./generate/commands-page.ts";
-import { conditionsSchema } from "./generate/conditions-schema.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
+import { outputSchema } from "./generate/output-schema.ts";
 import { fleetJsonSchema, policyJsonSchema } from "./generate/policy-schema.ts";
 import { registry } from "./generate/registry.ts";
-import { statusSchema } from "./generate/status-schema.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const check = process.argv.includes("--check");
@@ -32,10 +31,9 @@ async function settle(file: string, text: string | undefined): Promise<void> {
 await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
 const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
-await settle("schemas/conditions.schema.json", conditionsSchema());
 await settle("schemas/policy.schema.json", policyJsonSchema());
 await settle("schemas/fleet.schema.json", fleetJsonSchema());
-await settle("schemas/status.schema.json", statusSchema());
+await settle("schemas/output.schema.json", outputSchema(root));
 const { catalogueLint } = await import("./generate/schema-lint.ts");
 const { catalogue, catalogueJson } = await import("../src/fronts/terraform/catalogue.ts");
 await settle("schemas/provider.json", `${JSON.stringify(catalogueJson(catalogue), null, 2)}\n`);

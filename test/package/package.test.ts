@@ -175,6 +175,31 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(output.split("\n")).toContain("11");
   });
 
+  it("exports hostform/json: types of the documents, and the schema with the same names", () => {
+    writeFileSync(
+      path.join(folder, "documents.ts"),
+      `import type { JsonOutputs, PlanJson } from "hostform/json";
+import schema from "hostform/schemas/output.schema.json" with { type: "json" };
+export const creates = ({ resource_changes }: PlanJson): number => resource_changes.length;
+export const ids = (rows: JsonOutputs["services"]): string[] => rows.map(({ id }) => id);
+export const failed = (line: JsonOutputs["apply"]): readonly string[] =>
+  line.type === "change_summary" && "failed" in line.hostform ? line.hostform.failed : [];
+export const next = (line: JsonOutputs["watch"]): number | null =>
+  line.type === "watch_found" ? line.hostform.next_seconds : null;
+// @ts-expect-error no such command
+export type None = JsonOutputs["none"];
+// @ts-expect-error no such field
+export const wrong = (rows: JsonOutputs["services"]) => rows[0]?.raw;
+`,
+    );
+    expect(compile(folder, "documents.ts", "nodenext", { options: ["--resolveJsonModule"] })).toBe("");
+    const script = `
+      import * as json from "hostform/json";
+      import schema from "hostform/schemas/output.schema.json" with { type: "json" };
+      console.log(Object.keys(json).length, "plan" in schema.$defs);`;
+    expect(run(process.execPath, ["--input-type=module", "-e", script], folder)).toBe("0 true\n");
+  });
+
   it("exports hostform/sandbox, which delivers events", () => {
     const script = `
       import { startSandbox } from "hostform/sandbox";
