@@ -5,6 +5,7 @@ import path from "node:path";
 import process from "node:process";
 import { outdated } from "./bindings/made.ts";
 import { commandsPage } from "./generate/commands-page.ts";
+import { declarationType } from "./generate/declaration-type.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
@@ -30,7 +31,9 @@ async function settle(file: string, text: string | undefined): Promise<void> {
 // The registry first: the rest follows from its kinds.
 await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
 const { kinds } = await import("../src/core/kinds/index.ts");
-await settle("schemas/hosting.schema.json", jsonSchema(kinds));
+const hosting = jsonSchema(kinds);
+await settle("schemas/hosting.schema.json", hosting);
+await settle("src/project/declaration.gen.ts", declarationType(hosting));
 await settle("schemas/policy.schema.json", policyJsonSchema());
 await settle("schemas/fleet.schema.json", fleetJsonSchema());
 await settle("schemas/output.schema.json", outputSchema(root));

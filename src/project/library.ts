@@ -18,6 +18,7 @@ import {
   systemClock,
   unfulfilledIn,
 } from "../core/model/index.ts";
+import { valueFile } from "../fronts/source/index.ts";
 import {
   type Attention,
   attentionOf,
@@ -65,7 +66,10 @@ import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { projectStatus } from "./status.ts";
 import { refuseUntrusted } from "./trust.ts";
 
+export type { AccountStore } from "../core/local/account-store.ts";
+export { MemoryStore } from "../core/local/memory-store.ts";
 export { HostformError } from "../core/model/index.ts";
+export type { DeclarationValue } from "./declaration.gen.ts";
 export type * from "./library-types.ts";
 export type {
   Adopted,
@@ -86,7 +90,8 @@ export type {
  * @throws HostformError with all mistakes of the declaration and their locations.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
-  const { env = process.env, files = [], state, policy = [], clock = systemClock, templates } = options;
+  const { env = process.env, files = [], state, policy = [], clock = systemClock, templates, declaration } = options;
+  const ownState = typeof state === "object" ? state : undefined;
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
@@ -95,7 +100,10 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     cwd: dir,
     dir,
     files: files.map((file) => path.resolve(dir, file)),
-    state: path.resolve(dir, state ?? "hosting.tfstate"),
+    ...(declaration !== undefined && { value: valueFile(declaration) }),
+    ownState,
+    openStore: options.store,
+    state: path.resolve(dir, typeof state === "string" ? state : "hosting.tfstate"),
     stateNamed: state !== undefined,
     policy: policy.map((file) => path.resolve(dir, file)),
     insecureHttp: options.insecureHttp ?? false,
@@ -235,6 +243,10 @@ class LoadedProject {
   adopt(options: AdoptAccountOptions): Promise<Adopted> {
     return this.#during(options, async (project) => {
       await refuseUntrusted(project.source, "adopt", false);
+      if (project.source.value !== undefined)
+        fail("usage", "A declaration that is a value cannot adopt an account", {
+          remedies: ["Call `adopt` on a project without `declaration`: it writes files."],
+        });
       const { adoptAccount } = await import("./adopt/adopt.ts");
       return project.redaction.redactValue(await adoptAccount(project, options, options.approve)) as Adopted;
     });

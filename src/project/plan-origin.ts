@@ -181,6 +181,8 @@ function priceOf({ billed, list, currency }: Quote): string {
 }
 
 async function declarationDigests(source: ProjectSource, { files }: Desired): Promise<FileDigest[]> {
+  const { value } = source;
+  if (value !== undefined) return [{ file: value.path, digest: hash("sha256", value.text) }];
   const paths = files.map((file) => path.resolve(source.cwd, file));
   return Promise.all(
     paths.map(async (file) => {

@@ -38,6 +38,7 @@ import {
   type OpenState,
   type Resealed,
   type Resealing,
+  type StateBackend,
   type StateStore,
   selectResources,
 } from "../core/record/index.ts";
@@ -103,7 +104,7 @@ export class ProjectState {
     let isRemote = false;
     // Terraform may use the state of a stack next, and cannot read a journal.
     const whole = source.stack !== undefined || this.#terraforms !== undefined;
-    const place = async (signal?: AbortSignal) => {
+    const place = async (signal?: AbortSignal): Promise<StateBackend> => {
       const backend = await this.#declaration.backend();
       isRemote = backend !== undefined;
       this.#backend = backend;
@@ -111,6 +112,8 @@ export class ProjectState {
         this.#file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
         return stateBackend(backend, source, host.clock, log, signal);
       }
+      this.#backend = this.#own();
+      if (source.ownState !== undefined) return source.ownState;
       this.#file = source.state;
       requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
@@ -138,8 +141,14 @@ export class ProjectState {
 
   /** Identifies the state without opening it. @throws HostformError as `backend` of the declaration does. */
   async declaredPlace(): Promise<Place> {
-    const backend = await this.#declaration.backend();
+    const backend = (await this.#declaration.backend()) ?? this.#own();
     return backend === undefined ? placeOfFile(this.#parts.source.state) : this.#placeAt(backend);
+  }
+
+  /** Returns the storage of a program as a backend, for its identity. */
+  #own(): Backend | undefined {
+    const { ownState } = this.#parts.source;
+    return ownState && { type: "http", settings: { address: `own:${ownState.text.name}` } };
   }
 
   #placeAt({ type, settings }: Pick<Backend, "type" | "settings"> = { type: "http", settings: {} }): Place {

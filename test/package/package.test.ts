@@ -255,7 +255,7 @@ void fetchHandler({ onEvent: () => {} });
   it("has types that a strict consumer compiles against", () => {
     writeFileSync(
       path.join(folder, "consumer.ts"),
-      `import { type Adopted, type Applied, type LoadedProject, loadProject, type Planned } from "hostform";
+      `import { type AccountStore, type Adopted, type Applied, type ApplyEvent, type DeclarationValue, type LoadedProject, loadProject, MemoryStore, type OwnState, type Planned } from "hostform";
 import { ApiError, HostingClient, type ServiceRecord } from "hostform/client";
 import { type Sandbox, startSandbox } from "hostform/sandbox";
 import { createServer } from "node:http";
@@ -275,6 +275,14 @@ export async function applied(): Promise<Applied> {
 }
 export const adopted = async (): Promise<Adopted> =>
   (await loadProject({ directory: "." })).adopt({ approve: ({ requests }) => requests < 400, select: ["*.example"] });
+const declaration = { project: "acme", services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } } } satisfies DeclarationValue;
+export const inMemory = (state: OwnState): Promise<LoadedProject> =>
+  loadProject({ declaration, state, store: ({ account }): AccountStore => new MemoryStore({ account }) });
+// @ts-expect-error no such attribute
+void loadProject({ declaration: { project: "acme", services: { www: { plan: 11 } } } });
+// @ts-expect-error no such currency
+void loadProject({ declaration: { project: "acme", services: { www: { currency: "CHF" } } } });
+export const step = (event: ApplyEvent): number => (event.type === "waiting" ? event.addresses.length : event.type === "busy" ? event.status : 0);
 // @ts-expect-error nothing is written without a decision
 void loadProject().then((project) => project.adopt({}));
 // @ts-expect-error nothing is ordered without a plan
