@@ -7,6 +7,8 @@ import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, 
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
 import type { DeclarationValue } from "./declaration.gen.ts";
 
+export type { AccountStore, DeclarationValue };
+
 export interface LoadOptions {
   /** The project's folder. Default: the working folder. */
   readonly directory?: string;

@@ -66,10 +66,8 @@ import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { projectStatus } from "./status.ts";
 import { refuseUntrusted } from "./trust.ts";
 
-export type { AccountStore } from "../core/local/account-store.ts";
 export { MemoryStore } from "../core/local/memory-store.ts";
 export { HostformError } from "../core/model/index.ts";
-export type { DeclarationValue } from "./declaration.gen.ts";
 export type * from "./library-types.ts";
 export type {
   Adopted,
@@ -91,7 +89,6 @@ export type {
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
   const { env = process.env, files = [], state, policy = [], clock = systemClock, templates, declaration } = options;
-  const ownState = typeof state === "object" ? state : undefined;
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
@@ -101,7 +98,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     dir,
     files: files.map((file) => path.resolve(dir, file)),
     ...(declaration !== undefined && { value: valueFile(declaration) }),
-    ownState,
+    ownState: typeof state === "object" ? state : undefined,
     openStore: options.store,
     state: path.resolve(dir, typeof state === "string" ? state : "hosting.tfstate"),
     stateNamed: state !== undefined,
@@ -198,8 +195,7 @@ class LoadedProject {
         const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
         if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, result });
         const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
-        // The run read only the objects of its own changes. Conditions and pending creations of all other objects are in the
-        // saved plan.
+        // Conditions and pending creations of objects that the run did not read are in the saved plan.
         const own = new Set(run.plan.changes.map(({ address }) => address));
         const others = conditions.filter(({ address }) => !own.has(address));
         return appliedOf(redaction, saved, {
@@ -243,10 +239,7 @@ class LoadedProject {
   adopt(options: AdoptAccountOptions): Promise<Adopted> {
     return this.#during(options, async (project) => {
       await refuseUntrusted(project.source, "adopt", false);
-      if (project.source.value !== undefined)
-        fail("usage", "A declaration that is a value cannot adopt an account", {
-          remedies: ["Call `adopt` on a project without `declaration`: it writes files."],
-        });
+      if (project.source.value) fail("usage", "adopt writes files: load the project without `declaration`");
       const { adoptAccount } = await import("./adopt/adopt.ts");
       return project.redaction.redactValue(await adoptAccount(project, options, options.approve)) as Adopted;
     });

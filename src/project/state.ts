@@ -38,7 +38,6 @@ import {
   type OpenState,
   type Resealed,
   type Resealing,
-  type StateBackend,
   type StateStore,
   selectResources,
 } from "../core/record/index.ts";
@@ -51,12 +50,16 @@ import { problem } from "./messages.ts";
 import { type Server, withServers } from "./providers.ts";
 import { learnOutputs, learnResource } from "./secrets.ts";
 import { nestedIn } from "./selection.ts";
-import type { ProjectParts } from "./source.ts";
+import type { ProjectParts, ProjectSource } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
 import { requireOwnState } from "./trust.ts";
 
 const READING = { write: false, command: "read", timeoutMs: 0 } as const;
+
+/** Returns the storage of a program as a backend, for its identity. */
+const ownBackend = ({ ownState: own }: ProjectSource): Backend | undefined =>
+  own && { type: "http", settings: { address: `own:${own.text.name}` } };
 
 /** Runs a task with an open state, and closes the state afterwards. */
 export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: OpenState) => T | Promise<T>): Promise<T> {
@@ -104,16 +107,15 @@ export class ProjectState {
     let isRemote = false;
     // Terraform may use the state of a stack next, and cannot read a journal.
     const whole = source.stack !== undefined || this.#terraforms !== undefined;
-    const place = async (signal?: AbortSignal): Promise<StateBackend> => {
+    const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
       isRemote = backend !== undefined;
-      this.#backend = backend;
+      this.#backend = backend ?? ownBackend(source);
       if (backend !== undefined) {
         this.#file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
         return stateBackend(backend, source, host.clock, log, signal);
       }
-      this.#backend = this.#own();
-      if (source.ownState !== undefined) return source.ownState;
+      if (source.ownState) return source.ownState;
       this.#file = source.state;
       requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
@@ -141,14 +143,8 @@ export class ProjectState {
 
   /** Identifies the state without opening it. @throws HostformError as `backend` of the declaration does. */
   async declaredPlace(): Promise<Place> {
-    const backend = (await this.#declaration.backend()) ?? this.#own();
+    const backend = (await this.#declaration.backend()) ?? ownBackend(this.#parts.source);
     return backend === undefined ? placeOfFile(this.#parts.source.state) : this.#placeAt(backend);
-  }
-
-  /** Returns the storage of a program as a backend, for its identity. */
-  #own(): Backend | undefined {
-    const { ownState } = this.#parts.source;
-    return ownState && { type: "http", settings: { address: `own:${ownState.text.name}` } };
   }
 
   #placeAt({ type, settings }: Pick<Backend, "type" | "settings"> = { type: "http", settings: {} }): Place {

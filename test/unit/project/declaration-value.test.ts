@@ -142,7 +142,7 @@ describe("a declaration as a value", () => {
     const plan = await (await load({ declaration: DECLARED, state })).plan();
     const changed = await load({ declaration: { ...DECLARED, services: {} }, state });
     await expect(changed.apply(plan)).rejects.toThrow(/declaration has changed/);
-    await expect(changed.adopt({ approve: () => true })).rejects.toThrow(/cannot adopt/);
+    await expect(changed.adopt({ approve: () => true })).rejects.toThrow(/adopt writes files/);
   });
 
   it("cannot declare a backend beside a given state", async () => {
