@@ -9,6 +9,7 @@ import { declarationType } from "./generate/declaration-type.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
+import { llmsText } from "./generate/llms.ts";
 import { outputSchema } from "./generate/output-schema.ts";
 import { fleetJsonSchema, policyJsonSchema } from "./generate/policy-schema.ts";
 import { registry } from "./generate/registry.ts";
@@ -45,6 +46,7 @@ if (complaints.length > 0)
   throw new Error(`Terraform or the bindings do not accept this schema:\n${complaints.join("\n")}`);
 await settle("docs/errors.md", errorsPage());
 await settle("docs/commands.md", commandsPage(await readFile(path.join(root, "docs/commands.md"), "utf8")));
+await settle("llms.txt", llmsText(await readFile(path.join(root, "docs/README.md"), "utf8")));
 const { documented, REGISTRY_FOLDERS, registryPages } = await import("./generate/registry-docs.ts");
 const pages = registryPages(documented(root));
 for (const [name, text] of kindPages(kinds)) pages.set(`kinds/${name}`, text);

@@ -14,7 +14,7 @@ const SOURCES = [
   "scripts/{*.*,bindings/*.*,{build,release}/**/*.*}",
   "{schemas,docs}/**/*.{json,md,proto,svg,webp,yaml}",
   "*.{json,md}",
-  "LICENSE",
+  "{LICENSE,llms.txt,integrations/agent/*}",
 ];
 
 /** Returns the tarball of the package, built from the current sources. */

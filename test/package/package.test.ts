@@ -31,6 +31,7 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(files).toContain("./schemas/hosting.schema.json");
     expect(files).toContain("./dist/terraform/provider.mjs");
     expect(files).toContain("./dist/terraform/provider.NOTICES.txt");
+    for (const name of ["AGENTS.md", "llms.txt", "integrations/agent/SKILL.md"]) expect(files).toContain(`./${name}`);
     expect(files).toContain("./schemas/provider.json");
     for (const library of ["cdktf", "cdktn"]) {
       for (const name of ["index", "lib/service/index", "lib/provider/index"]) {
