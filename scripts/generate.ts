@@ -5,13 +5,14 @@ import path from "node:path";
 import process from "node:process";
 import { outdated } from "./bindings/made.ts";
 import { commandsPage } from "./generate/commands-page.ts";
-import { conditionsSchema } from "./generate/conditions-schema.ts";
+import { declarationType } from "./generate/declaration-type.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
+import { llmsText } from "./generate/llms.ts";
+import { outputSchema } from "./generate/output-schema.ts";
 import { fleetJsonSchema, policyJsonSchema } from "./generate/policy-schema.ts";
 import { registry } from "./generate/registry.ts";
-import { statusSchema } from "./generate/status-schema.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const check = process.argv.includes("--check");
@@ -31,11 +32,12 @@ async function settle(file: string, text: string | undefined): Promise<void> {
 // The registry first: the rest follows from its kinds.
 await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
 const { kinds } = await import("../src/core/kinds/index.ts");
-await settle("schemas/hosting.schema.json", jsonSchema(kinds));
-await settle("schemas/conditions.schema.json", conditionsSchema());
+const hosting = jsonSchema(kinds);
+await settle("schemas/hosting.schema.json", hosting);
+await settle("src/project/declaration.gen.ts", declarationType(hosting));
 await settle("schemas/policy.schema.json", policyJsonSchema());
 await settle("schemas/fleet.schema.json", fleetJsonSchema());
-await settle("schemas/status.schema.json", statusSchema());
+await settle("schemas/output.schema.json", outputSchema(root));
 const { catalogueLint } = await import("./generate/schema-lint.ts");
 const { catalogue, catalogueJson } = await import("../src/fronts/terraform/catalogue.ts");
 await settle("schemas/provider.json", `${JSON.stringify(catalogueJson(catalogue), null, 2)}\n`);
@@ -44,6 +46,7 @@ if (complaints.length > 0)
   throw new Error(`Terraform or the bindings do not accept this schema:\n${complaints.join("\n")}`);
 await settle("docs/errors.md", errorsPage());
 await settle("docs/commands.md", commandsPage(await readFile(path.join(root, "docs/commands.md"), "utf8")));
+await settle("llms.txt", llmsText(await readFile(path.join(root, "docs/README.md"), "utf8")));
 const { documented, REGISTRY_FOLDERS, registryPages } = await import("./generate/registry-docs.ts");
 const pages = registryPages(documented(root));
 for (const [name, text] of kindPages(kinds)) pages.set(`kinds/${name}`, text);

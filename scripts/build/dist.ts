@@ -55,6 +55,8 @@ export function buildProgram(outdir: string): Promise<string[]> {
       cli: "src/cli/cli.ts",
       library: "src/project/library.ts",
       client: "src/core/api/index.ts",
+      // Types only.
+      json: "src/cli/json.ts",
       sandbox: "src/sandbox/index.ts",
     },
     outdir,

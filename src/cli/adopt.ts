@@ -35,7 +35,7 @@ export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => 
     if (!agreed) await approve(terminal, QUESTIONS.adopt);
     return true;
   });
-  if (terminal.json) printJson(terminal, { dry_run: flags.dryRun === true, ...jsonOf(adopted) });
+  if (terminal.json) printJson(terminal, "adopt", { dry_run: flags.dryRun === true, ...jsonOf(adopted) });
   else report(terminal, adopted, flags);
   return 0;
 };

@@ -34,6 +34,7 @@ import {
   resultMessages,
   type Status,
   startStatus,
+  type UiMessage,
   versionMessage,
   waitLine,
 } from "../report/index.ts";
@@ -79,7 +80,7 @@ export const runApply =
       const applying = { asks: !agreed, waits: flags.wait ?? true };
       const options: RunOptions = { command, mode: command, ...planningOf(flags), ...applying, ...asked };
       return withPlan(project, options, async (run) => {
-        const emit = (messages: readonly object[]) => {
+        const emit = (messages: readonly UiMessage[]) => {
           for (const message of messages) terminal.document(message);
         };
         const now = () => terminal.clock.now();

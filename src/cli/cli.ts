@@ -61,7 +61,11 @@ async function report(thrown: unknown, args: readonly string[], io: GuardedIo): 
   const diagnostics = diagnosticsOf(error);
   const { errLook } = looksOf(io, !args.includes("--no-color"));
   if (isJson)
-    io.document({ errored: true, diagnostics: diagnostics.map((one) => diagnosticJson(one, errLook.remedies)) });
+    io.document({
+      format_version: "1.0",
+      errored: true,
+      diagnostics: diagnostics.map((one) => diagnosticJson(one, errLook.remedies)),
+    });
   else io.err(renderDiagnostics(diagnostics, errLook));
   if (io.errIsRunner) {
     const { annotationsOf } = await import("../report/ci.ts");

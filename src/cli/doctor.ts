@@ -1,7 +1,7 @@
 import { fail, looksLikeToken } from "../core/model/index.ts";
 import { type DoctorOptions, examine } from "../project/doctor/index.ts";
 import { learnToken } from "../project/redaction.ts";
-import { renderDoctor } from "../report/index.ts";
+import { doctorJson, renderDoctor } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printResult } from "./terminal.ts";
 
@@ -30,6 +30,11 @@ export const runDoctor: Action<DoctorOptions> = async (terminal, project, flags)
   const sandboxes = [...new Set(seen.map(({ profile }) => profile))].map(
     (profile) => `A sandbox like this host: hostform sandbox${profile === "" ? "" : ` --profile ${profile}`}`,
   );
-  printResult(terminal, report, renderDoctor(report, terminal.outLook, sandboxes));
+  printResult(
+    terminal,
+    "doctor",
+    doctorJson(report, terminal.outLook.remedies),
+    renderDoctor(report, terminal.outLook, sandboxes),
+  );
   return report.healthy ? 0 : 1;
 };

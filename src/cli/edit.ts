@@ -80,7 +80,7 @@ export function printEdited(
     const name = path.relative(source.cwd, file);
     return { file: name, diff: patch({ name, before, after: text }) };
   });
-  if (terminal.json) return printJson(terminal, { dry_run: dryRun, changes: diffs, notes });
+  if (terminal.json) return printJson(terminal, "edit accept", { dry_run: dryRun, changes: diffs, notes });
   terminal.out(diffs.length === 0 ? "Nothing to change.\n" : diffs.map(({ diff }) => diff).join(""));
   for (const note of notes) say(terminal, escapeLine(note));
   if (diffs.length > 0)

@@ -29,7 +29,7 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   if (terminal.json) {
     const result = written ? { file: shown, changed: written === "changed" } : { configuration: text };
     const notes = diagnostics.map((one) => diagnosticJson(one, terminal.outLook.remedies));
-    printJson(terminal, { ...result, diagnostics: notes });
+    printJson(terminal, "export", { ...result, diagnostics: notes });
     return 0;
   }
   if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));

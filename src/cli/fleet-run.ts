@@ -9,7 +9,7 @@ import { fleetOf, stopsOf } from "./fleet.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import { raise } from "./messages.ts";
 import { type HeartbeatFlags, heartbeatTo } from "./observe.ts";
-import { type Action, say, type Terminal } from "./terminal.ts";
+import { type Action, printResult, say, type Terminal } from "./terminal.ts";
 import { openSecrets } from "./webhooks/secrets.ts";
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
@@ -73,7 +73,8 @@ export const runFleetCheck: Action<object, [readonly string[]]> = async (termina
   } finally {
     await queue.close();
   }
-  terminal.out(`${chosen.map(({ name }) => name).join("\n")}\n`);
+  const projects = chosen.map(({ name }) => name);
+  printResult(terminal, "fleet check", { projects }, `${projects.join("\n")}\n`);
   say(terminal, "The next free worker checks these projects.");
   return 0;
 };

@@ -82,7 +82,7 @@ const running =
       const run = { plan: planFleet, status: statusFleet, apply: applyFleet }[command];
       const report = flags.recorded ? await recorded(fleet, project) : await run(fleet, { ...options, approve: ask });
       const { format = terminal.json ? "json" : "text" } = flags;
-      if (format === "json") printJson(terminal, report);
+      if (format === "json") printJson(terminal, `fleet ${command}`, report);
       else if (format === "text") terminal.out(renderFleet(report));
       else {
         const render = { markdown: renderFleetMarkdown, html: renderFleetHtml }[format];

@@ -32,7 +32,7 @@ export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[
     if (given.length > 1) raise("usage/dash", {});
     const before = await terminal.readInput();
     const after = formatted("standard input", before);
-    if (terminal.json) printJson(terminal, { changed: after === before ? [] : ["-"], text: after });
+    if (terminal.json) printJson(terminal, "fmt", { changed: after === before ? [] : ["-"], text: after });
     else if (flags.diff) terminal.out(patch({ name: "stdin", before, after }));
     else if (!flags.check) terminal.outIsTerminal ? terminal.out(after) : terminal.exact(after, "The formatted text");
     return flags.check && after !== before ? UNFORMATTED : 0;
@@ -48,7 +48,7 @@ export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[
   const changed = [...byTarget.values()];
   const changes = changed.map(({ file, before, after }) => ({ file, before, text: after }));
   if (!flags.check) await writeFiles(changes, async () => undefined);
-  if (terminal.json) printJson(terminal, { changed: changed.map(({ name }) => name) });
+  if (terminal.json) printJson(terminal, "fmt", { changed: changed.map(({ name }) => name) });
   else for (const one of changed) terminal.out(flags.diff ? patch(one) : `${escapeLine(one.name)}\n`);
   return flags.check && changed.length > 0 ? UNFORMATTED : 0;
 };

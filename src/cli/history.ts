@@ -17,7 +17,7 @@ export const runHistory: Action<object, [target?: string]> = async (terminal, pr
     const names = [...resources.values()].flatMap(({ address, attributes }) => [address, `${attributes.domain}`]);
     if (!names.includes(target)) raise("plan.address", { target, near: nearest(target, names) });
   }
-  if (terminal.json) printJson(terminal, chosen);
+  if (terminal.json) printJson(terminal, "history", chosen);
   else terminal.out(renderHistory(chosen, await project.declaration.moneyScale()));
   if (broken === undefined) return 0;
   project.log.warn(problem("state.history/broken", { place: name, line: broken, severity: "error" }));
@@ -51,6 +51,7 @@ export const runHistoryPrune: Action<{ readonly before: number }> = async (termi
     (history ?? raise("state.history/place", {})).prune(before),
   );
   const entries = plural(count, "entry", "entries");
+  if (terminal.json) printJson(terminal, "history prune", { pruned: count });
   say(terminal, `Removed people, effects and CI runs from ${entries} before ${value}. Orders and sums stay.`);
   return 0;
 };

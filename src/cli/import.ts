@@ -13,6 +13,7 @@ export const runImport: Action<object, [declared: string, importId: string]> = a
   const { address, id, noun, differences, isCompared, notes } = await importObject(project, declared, importId);
   printResult(
     terminal,
+    "import",
     { address, id, differences },
     `Imported ${escapeLine(address)}: ${noun} ${escapeLine(String(id))}\n`,
   );

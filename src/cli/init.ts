@@ -50,7 +50,7 @@ export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
     written.push(".gitignore");
   }
   const lines = written.map((name) => `Wrote ${name}\n`).join("");
-  printResult(terminal, { project: answers.project, written }, lines);
+  printResult(terminal, "init", { project: answers.project, written }, lines);
   if (terminal.json) return 0;
   const variable = answers.tokenEnv ?? "HOSTING_TOKEN";
   const token = project.source.env[variable] ? "" : `set ${variable} to an API token, `;
@@ -66,7 +66,12 @@ export const runSchema: Action<object, [file?: string]> = async (terminal, proje
   }
   const changed = await writeSchema(path.resolve(project.source.dir, name));
   const shown = escapeLine(name);
-  printResult(terminal, { written: changed ? [name] : [] }, changed ? `Wrote ${shown}\n` : `${shown} is up to date\n`);
+  printResult(
+    terminal,
+    "schema",
+    { written: changed ? [name] : [] },
+    changed ? `Wrote ${shown}\n` : `${shown} is up to date\n`,
+  );
   const comment = schemaComment(`./${shown}`);
   if (!terminal.json) say(terminal, `An editor finds it by the first line of a declaration: ${comment}`);
   return 0;

@@ -47,7 +47,7 @@ export const runInvoices: Action<InvoiceFlags, [id?: string]> = async (terminal,
       });
     const records = rows.map(withoutRaw);
     const [one] = records;
-    if (terminal.json) printJson(terminal, records);
+    if (terminal.json) printJson(terminal, "invoices", records);
     else if (id !== undefined && one !== undefined) terminal.out(renderFields(one, terminal.outLook));
     else {
       requireScale(moneyScale, "invoice", rows);

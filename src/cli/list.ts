@@ -46,7 +46,7 @@ export const runCollection =
       if (collection.get === undefined) return raise("usage/no_single", { name });
       const record = withoutRaw(withLife(opened, name, (await collection.get(id, { signal })) as Listings[N]));
       // An array with one element, as for lists.
-      printResult(terminal, [record], renderFields(record, terminal.outLook));
+      printResult(terminal, name, [record] as never, renderFields(record, terminal.outLook));
       return 0;
     });
   };
@@ -63,7 +63,7 @@ export const runGrants: Action<ProviderFlags, [service: string]> = async (termin
 export const runDomainsCheck: Action<ProviderFlags, [names: readonly string[]]> = (terminal, project, flags, names) =>
   list(terminal, project, flags.provider ?? "default", "domains", (client, call) => client.domains.check(names, call));
 
-function list<L extends Listing>(
+function list<L extends Exclude<Listing, "state">>(
   terminal: Terminal,
   project: Project,
   alias: string,
@@ -76,7 +76,7 @@ function list<L extends Listing>(
 type Ask<L extends Listing> = (client: Reader, call: ListOptions) => Promise<readonly Listings[L][]>;
 
 /** Prints a list as a table, or as an array of the client's records without `raw`. */
-async function listed<L extends Listing>(
+async function listed<L extends Exclude<Listing, "state">>(
   terminal: Terminal,
   provider: Provider,
   signal: AbortSignal,
@@ -88,7 +88,8 @@ async function listed<L extends Listing>(
   // This callback makes the client warn instead of fail if a response is not a list.
   const found = await ask(client, { signal, onNoList: () => undefined });
   const rows = found.map((row) => withLife(provider, listing, row));
-  if (terminal.json) printJson(terminal, rows.map(withoutRaw));
+  if (terminal.json)
+    printJson(terminal, listing === "domains" ? "domains check" : listing, rows.map(withoutRaw) as never);
   else {
     requireScale(moneyScale, listing.slice(0, -1), rows as readonly { readonly id?: string }[]);
     terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
@@ -103,7 +104,7 @@ function withLife<L extends Listing>({ lifeNote }: Provider, listing: L, row: Li
   return life === undefined ? row : { ...row, life };
 }
 
-export function withoutRaw(record: object): object {
-  const { raw: _, ...rest } = record as { raw?: unknown };
+export function withoutRaw<Row extends object>(record: Row): Omit<Row, "raw"> {
+  const { raw: _, ...rest } = record as Row & { raw?: unknown };
   return rest;
 }

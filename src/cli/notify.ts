@@ -8,6 +8,6 @@ export const runNotifyTest: Action = async (terminal, project) => {
     ({ channel, error = "sent", fix }) => `${channel}: ${error}${fix ? `\n  Fix: ${fix}` : ""}\n`,
   );
   const results = deliveries.map((one) => ({ ...one, sent: !one.error }));
-  printResult(terminal, { deliveries: results }, lines.join(""));
+  printResult(terminal, "notify test", { deliveries: results }, lines.join(""));
   return results.every(({ sent }) => sent) ? 0 : 1;
 };

@@ -14,7 +14,8 @@ export const runOutput: Action<Switches<"raw">, [name?: string]> = async (termin
   const { outputs = new Map<string, OutputState>() } = await project.state.read();
   const none = outputs.size === 0 ? await remediesOf(project) : [];
   if (name !== undefined) show(terminal, none, raw === true, name, outputs);
-  else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
+  else if (terminal.json)
+    revealJson(terminal, "output", Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) terminal.out(renderOutputs(outputs));
   else if (!terminal.quiet) project.log.warn(problem("state.output/none", { remedies: none }));
   return 0;
@@ -42,7 +43,7 @@ function show(
     raise("state.output/unknown", { name, known: [...outputs.keys()], fix: didYouMean(name, outputs.keys()) });
   }
   const { value, type } = output;
-  if (terminal.json) revealJson(terminal, value);
+  if (terminal.json) revealJson(terminal, "output", value);
   else if (!raw) terminal.reveal(`${renderOutputValue(value, type)}\n`);
   else if (value === null || Array.isArray(value) || isObject(value))
     raise("state.output/raw", { name, what: value === null ? "null" : "a list or a map" });

@@ -30,7 +30,7 @@ export function formatOf(terminal: Terminal, { format }: { readonly format?: Pla
 
 export function printPlan(terminal: Terminal, plan: Plan, moneyScale: Scale, format: PlanFormat): void {
   const { remedies } = terminal.outLook;
-  if (format === "json") printJson(terminal, planJson(plan, { remedies, moneyScale }));
+  if (format === "json") printJson(terminal, "plan", planJson(plan, { remedies, moneyScale }));
   else if (format === "text")
     terminal.out(renderPlan(plan, { ...terminal.outLook, moneyScale, body: !terminal.quiet }));
   else terminal.out(documentOf(terminal, plan, moneyScale, format));

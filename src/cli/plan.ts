@@ -90,8 +90,7 @@ export const runValidate: Action<ValidateFlags> = async (terminal, project, { fo
   else if (format === "gitlab") {
     terminal.document(codeQualityOf(diagnostics, places, remedies), 2);
   } else if (terminal.json || format === "json") {
-    printJson(terminal, {
-      format_version: "1.0",
+    printJson(terminal, "validate", {
       valid: errors === 0,
       error_count: errors,
       warning_count: diagnostics.length - errors,

@@ -7,7 +7,7 @@ import { type Action, printJson } from "./terminal.ts";
 export const runPolicyTest: Action<object, [files: readonly string[]]> = async (terminal, { source }, _, files) => {
   const results = (await Promise.all(files.map((file) => judgeCases(source, file)))).flat();
   const failed = results.filter(({ ok }) => !ok);
-  if (terminal.json) printJson(terminal, { cases: results });
+  if (terminal.json) printJson(terminal, "policy test", { cases: results });
   else {
     for (const { name, ok, expected, found } of results) {
       terminal.out(`${ok ? "ok    " : "FAILED"} ${escapeLine(name)}\n`);

@@ -37,6 +37,7 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
     else
       printResult(
         terminal,
+        "resolve",
         pending,
         renderEvidence(pending, terminal.clock.now(), {
           ...terminal.outLook,
@@ -60,7 +61,7 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
     how === "absent"
       ? `${settled} was not created. ${resolved.undeclared ? "No block declares it, so no apply creates it." : "The next apply creates it."}`
       : `${settled} is ${resolved.noun} ${resolved.id}.${resolved.lostSecret ? lostSecret(settled, folder !== undefined) : ""}`;
-  printResult(terminal, json, `${escapeLine(text)}${isStored ? STORED : ""}\n`);
+  printResult(terminal, "resolve", json, `${escapeLine(text)}${isStored ? STORED : ""}\n`);
   return 0;
 };
 

@@ -5,6 +5,7 @@ import { fail, HostformError, isLoopback, isObject, parsedJson } from "../core/m
 import { interruptible } from "../project/interrupt.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { type Column, escapeLine, escapeText, plural, renderFields, renderTable } from "../report/index.ts";
+import type { SandboxDelivery as Delivery } from "./json.ts";
 import { serviceTarget } from "./service.ts";
 import { type Action, printResult, say, type Terminal } from "./terminal.ts";
 
@@ -16,19 +17,6 @@ interface TriggerFlags extends ControlFlags {
   readonly service?: string;
   readonly invoice?: string;
   readonly webhook?: string;
-}
-
-/** A delivery in the response of the control port. Other versions may omit fields. */
-interface Delivery {
-  readonly id: number;
-  readonly webhook_id: number;
-  readonly event: string;
-  readonly url: string;
-  /** `pending`, `delivered`, `abandoned` or `blocked`. */
-  readonly status: string;
-  /** Attempts. `status` is null without a response. */
-  readonly attempts: readonly { readonly at: string; readonly status: number | null; readonly error: string | null }[];
-  readonly body?: string;
 }
 
 /** Runs `hostform sandbox trigger EVENT`: the sandbox sends an event now, even if it did not happen. */
@@ -59,7 +47,7 @@ export const runDeliveries: Action<ControlFlags, [id?: string]> = async (termina
       terminal,
       found.toSorted((a, b) => b.id - a.id),
     );
-  } else printResult(terminal, found, inFull(terminal, only));
+  } else printResult(terminal, "sandbox deliveries", found, inFull(terminal, only));
   return 0;
 };
 
@@ -81,7 +69,12 @@ function print(terminal: Terminal, deliveries: readonly Delivery[]): void {
     { header: "LAST ANSWER", cell: ({ attempts }) => attempts.at(-1)?.status ?? attempts.at(-1)?.error },
   ];
   const empty = "No event has been sent.";
-  printResult(terminal, deliveries, renderTable(deliveries, columns, { ...terminal.outLook, empty }));
+  printResult(
+    terminal,
+    "sandbox deliveries",
+    deliveries,
+    renderTable(deliveries, columns, { ...terminal.outLook, empty }),
+  );
   const pending = deliveries.filter(({ status, attempts }) => status === "pending" && attempts.length > 0).length;
   if (pending > 0 && !terminal.json) say(terminal, `${plural(pending, "delivery", "deliveries")} will be tried again.`);
 }

@@ -138,7 +138,8 @@ function announce(
   exported: Readonly<Record<string, string>>,
 ): void {
   const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${shellWord(value)}\n`);
-  if (terminal.json) revealJson(terminal, { base_url: url, control_url: controlUrl, tokens, export: exported });
+  if (terminal.json)
+    revealJson(terminal, "sandbox", { base_url: url, control_url: controlUrl, tokens, export: exported });
   else terminal.reveal(lines.join(""));
   const words = [
     `The sandbox runs at ${url} until Ctrl-C. Run the lines above in another terminal.`,

@@ -81,12 +81,12 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
     return client.services.resetPassword(id, { stop: signal, ...(given !== undefined && { password: given }) });
   });
   if (given !== undefined) {
-    if (terminal.json) printJson(terminal, { service_id: id, generated: false });
+    if (terminal.json) printJson(terminal, "password", { service_id: id, generated: false });
     say(terminal, `The password of service ${id} was set.`);
   } else {
     if (password === null) return raise("api.malformed/password", { id, names: names ?? "none" });
     project.redaction.learn("the generated password", password);
-    if (terminal.json) revealJson(terminal, { service_id: id, generated: true, password });
+    if (terminal.json) revealJson(terminal, "password", { service_id: id, generated: true, password });
     // A pipe receives the password unchanged. A terminal must not receive control sequences.
     else terminal.reveal(`${terminal.outIsTerminal ? escapeLine(password) : password}\n`);
     say(terminal, `The API has set this password for service ${id}. It is shown only once.`);
@@ -141,8 +141,8 @@ export const runSso: Action<ProviderFlags & Switches<"open">, [target: string]> 
   if (flags.open) {
     await terminal.browse(url);
     say(terminal, `Opened the control panel of service ${id}.`);
-    if (terminal.json) printJson(terminal, { service_id: id, opened: true });
-  } else if (terminal.json) revealJson(terminal, { service_id: id, url });
+    if (terminal.json) printJson(terminal, "sso", { service_id: id, opened: true });
+  } else if (terminal.json) revealJson(terminal, "sso", { service_id: id, url });
   else terminal.reveal(`${url}\n`);
   return 0;
 };

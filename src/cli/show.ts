@@ -38,7 +38,7 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
   const { serial, resources: byAddress, outputs = new Map() } = await project.state.read();
   const resources = [...byAddress.values()];
   if (format === "json") {
-    printJson(terminal, stateJson(resources, outputs, secretNames));
+    printJson(terminal, "show", stateJson(resources, outputs, secretNames));
     return 0;
   }
   if (format !== "text") {

@@ -31,7 +31,7 @@ export const runStateList: Action<Switches<"long">, [prefix?: string]> = async (
   const chosen = isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix));
   const rows = stateRows(chosen);
   if (rows.length === 0 && prefix !== "") raise("plan.address", { prefix, fix: didYouMean(prefix, resources.keys()) });
-  if (terminal.json) printJson(terminal, rows);
+  if (terminal.json) printJson(terminal, "state list", rows);
   else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
   else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
   return 0;
@@ -77,7 +77,7 @@ export const runStateShow: Action<Switches<"reveal">, [address: string]> = async
     ...(mark.pending && { pending: mark.pending }),
     attributes: Object.fromEntries(shown),
   };
-  if (terminal.json) (flags.reveal ? revealJson : printJson)(terminal, json);
+  if (terminal.json) (flags.reveal ? revealJson : printJson)(terminal, "state show", json);
   else (flags.reveal ? terminal.reveal : terminal.out)(textOf(resource, hidden));
   return 0;
 };
@@ -109,7 +109,12 @@ function textOf(
 export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
   return project.state.write("state rm", async (store) => {
     const removed = await project.state.forget(store, addresses);
-    printResult(terminal, { removed }, removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
+    printResult(
+      terminal,
+      "state rm",
+      { removed },
+      removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""),
+    );
     const what = plural(removed.length, "resource");
     if (!terminal.json) say(terminal, `Removed ${what} from the state. Nothing was changed in the account.`);
     return 0;
@@ -121,7 +126,7 @@ export const runStateMv: Action<object, [from: string, to: string]> = async (ter
   return project.state.write("state mv", async (store) => {
     const moved = await project.state.move(store, from, to);
     const steps = moved.map((step) => `Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
-    printResult(terminal, { moved }, steps.join(""));
+    printResult(terminal, "state mv", { moved }, steps.join(""));
     return 0;
   });
 };
@@ -147,7 +152,7 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
       force: flags.force === true,
     }),
   );
-  printResult(terminal, { pushed: true }, "The state was replaced.\n");
+  printResult(terminal, "state push", { pushed: true }, "The state was replaced.\n");
   return 0;
 };
 
@@ -159,7 +164,7 @@ export const runStateMigrate: Action<Switches<"back">> = async (terminal, projec
   if (migrated === undefined) {
     const isThere = await (back ? state.inFile() : state).store().pull();
     const text = isThere ? `The state is already in the ${target}.` : "There is no state.";
-    printResult(terminal, { resources: null, history: null }, `${text}\n`);
+    printResult(terminal, "state migrate", { resources: null, history: null }, `${text}\n`);
     return 0;
   }
   const { resources, entries, left } = migrated;
@@ -173,7 +178,12 @@ export const runStateMigrate: Action<Switches<"back">> = async (terminal, projec
     plural(resources, "resource"),
     ...(entries ? [plural(entries, "history entry", "history entries")] : []),
   ].join(" and ");
-  printResult(terminal, { resources, history: entries ?? null }, `Copied ${copied} to the ${target}. ${next}\n`);
+  printResult(
+    terminal,
+    "state migrate",
+    { resources, history: entries ?? null },
+    `Copied ${copied} to the ${target}. ${next}\n`,
+  );
   return 0;
 };
 
@@ -181,7 +191,7 @@ export const runStateMigrate: Action<Switches<"back">> = async (terminal, projec
 export const runStateEncrypt: Action = async (terminal, project) => {
   const key = project.state.encryption().required();
   const { found, changed, backup } = await project.state.reseal("state encrypt", { to: "sealed" });
-  if (terminal.json) printJson(terminal, { encrypted: found, changed });
+  if (terminal.json) printJson(terminal, "state encrypt", { encrypted: found, changed });
   else if (!found) {
     terminal.out(`There is no state yet. The first write encrypts it if ${key.variable} is set then.\n`);
   } else if (!changed) terminal.out("The state is already encrypted.\n");
@@ -197,7 +207,7 @@ export const runStateDecrypt: Action = async (terminal, project) => {
   const { key } = project.state.encryption();
   const { found, changed, backup, state } = await project.state.reseal("state decrypt", { to: "clear" });
   const secrets = secretsIn(state);
-  if (terminal.json) printJson(terminal, { encrypted: false, changed, in_the_clear: secrets });
+  if (terminal.json) printJson(terminal, "state decrypt", { encrypted: false, changed, in_the_clear: secrets });
   else if (!found) terminal.out("There is no state yet.\n");
   else if (!changed) terminal.out("The state is not encrypted.\n");
   else {
@@ -235,7 +245,7 @@ function warning(secrets: ReturnType<typeof secretsIn>): string {
  */
 export const runStateRotateKey: Action = async (terminal, project) => {
   const { found, changed, backup, old, key, variable } = await rotateKey(project.state);
-  if (terminal.json) printJson(terminal, { encrypted: found, changed });
+  if (terminal.json) printJson(terminal, "state rotate-key", { encrypted: found, changed });
   else if (!found) terminal.out("There is no state yet: nothing is encrypted with the old key.\n");
   else {
     const already = changed ? "" : " already";
@@ -262,7 +272,7 @@ const NOT_FENCED =
 export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (terminal, project, flags, id) => {
   const held = await whoHolds(project.state);
   if (held === undefined) {
-    printResult(terminal, { unlocked: false, holder: null }, "The state is not locked.\n");
+    printResult(terminal, "force-unlock", { unlocked: false, holder: null }, "The state is not locked.\n");
     return 0;
   }
   if (!terminal.json) say(terminal, escapeLine(held));
@@ -274,7 +284,7 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   }
   const { holder, alive: isAlive, fenced } = await project.state.store().forceUnlock(id);
   const released = { unlocked: true, holder: holder ?? null, alive: isAlive ?? null };
-  printResult(terminal, released, "The lock is released.\n");
+  printResult(terminal, "force-unlock", released, "The lock is released.\n");
   if (terminal.json) return 0;
   if (isAlive) say(terminal, alive(holder?.pid));
   if (isAlive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);

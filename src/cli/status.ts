@@ -41,7 +41,7 @@ const running =
     const [first, ...others] = names;
     if (format === "csv" && (first === undefined || others.length > 0)) raise("usage/csv", { names: SECTIONS });
     const report = await projectStatus(project, { targets, provider, full });
-    if (format === "json") printJson(terminal, report);
+    if (format === "json") printJson(terminal, "status", report);
     else if (format === "text") terminal.out(renderReport(report, names, terminal.outLook));
     else if (format === "csv") terminal.out(renderReportCsv(report, first ?? "services"));
     else {

@@ -1,5 +1,6 @@
 /** The terminal of a command: guarded streams and output options. */
 
+import { isObject } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
@@ -11,6 +12,7 @@ import { jsonText } from "../report/escape.ts";
 import { requestEventLine } from "../report/progress.ts";
 import { flowText, type MessageStyle } from "../report/text-style.ts";
 import { type Activity, startActivity } from "./activity.ts";
+import type { JsonOutputs } from "./json.ts";
 
 /** The process interface of a command: streams, environment, signals. Tests replace it. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
@@ -201,17 +203,37 @@ export function say(terminal: Pick<Terminal, "quiet" | "err" | "errLook">, text:
   if (!terminal.quiet) terminal.err(`${flowText(text, terminal.errLook.width)}\n`);
 }
 
-export function printJson(terminal: Pick<Terminal, "document">, value: unknown): void {
-  terminal.document(value, 2);
+/** A document before {@link versioned}. */
+type Unversioned<Output> = Output extends { readonly format_version: "1.0" } ? Omit<Output, "format_version"> : Output;
+
+/** Adds the version to an object of hostform's own format. Lists have no version. */
+const versioned = (value: unknown) => (isObject(value) ? { format_version: "1.0", ...value } : value);
+
+/** Prints the document of a command. */
+export function printJson<Name extends keyof JsonOutputs>(
+  terminal: Pick<Terminal, "document">,
+  _command: Name,
+  value: Unversioned<JsonOutputs[Name]>,
+): void {
+  terminal.document(versioned(value), 2);
 }
 
-/** Prints a result as JSON or as text. */
-export function printResult(terminal: Pick<Terminal, "json" | "document" | "out">, value: unknown, text: string): void {
-  if (terminal.json) printJson(terminal, value);
+/** Prints the result of a command as JSON or as text. */
+export function printResult<Name extends keyof JsonOutputs>(
+  terminal: Pick<Terminal, "json" | "document" | "out">,
+  command: Name,
+  value: Unversioned<JsonOutputs[Name]>,
+  text: string,
+): void {
+  if (terminal.json) printJson(terminal, command, value);
   else terminal.out(text);
 }
 
-/** Prints JSON with its secrets. */
-export function revealJson(terminal: Pick<Terminal, "reveal">, value: unknown): void {
-  terminal.reveal(`${jsonText(value, 2)}\n`);
+/** Prints the document of a command with its secrets. */
+export function revealJson<Name extends keyof JsonOutputs>(
+  terminal: Pick<Terminal, "reveal">,
+  command: Name,
+  value: Unversioned<JsonOutputs[Name]>,
+): void {
+  terminal.reveal(`${jsonText(command === "output" ? value : versioned(value), 2)}\n`);
 }

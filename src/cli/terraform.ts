@@ -79,13 +79,13 @@ export async function runTerraformInstall(
   const before = await orRefuse(install(), (reason) => problem("terraform.install", { mirror, reason }));
   if (terminal.json) {
     const name = files.find(({ mode }) => mode === 0o755)?.name ?? EXECUTABLE;
-    const [file] = targets.map((one) => path.join(folderOf(one), name));
-    printJson(terminal, {
+    const [first = ""] = targets;
+    printJson(terminal, "terraform install", {
       version: VERSION,
-      platform: targets[0],
+      platform: first,
       platforms: targets,
       mirror,
-      file,
+      file: path.join(folderOf(first), name),
       changed: before !== "same",
     });
     return 0;

@@ -15,13 +15,13 @@ import {
   renderOutcome,
   resultMessages,
   stampOf,
-  type UiMessage,
   versionMessage,
   type WatchMessage,
   watchLine,
   watchMessage,
 } from "../report/index.ts";
 import { showProgress } from "./apply.ts";
+import type { JsonOutputs } from "./json.ts";
 import { say, type Terminal } from "./terminal.ts";
 
 /** Minimum time between two reports of rejected deliveries, in milliseconds. */
@@ -49,7 +49,7 @@ interface TerminalReporter extends WatchReporter {
 export function terminalReporter(terminal: Terminal): TerminalReporter {
   const { clock, json, outLook, errLook } = terminal;
   const now = () => clock.now();
-  const emit = (...messages: readonly UiMessage[]) => {
+  const emit = (...messages: readonly JsonOutputs["watch"][]) => {
     for (const message of messages) terminal.document(message);
   };
   const show = (message: WatchMessage, text: string) => {

@@ -131,7 +131,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
 
 /** Returns the last commit of the repository and its author. Runs git only inside a repository. */
 export async function headOf(host: Host, source: ProjectSource): Promise<{ commit?: string; author?: string }> {
-  if (!isInRepository(source.dir)) return {};
+  if (source.value !== undefined || !isInRepository(source.dir)) return {};
   const ask = (...args: readonly string[]) =>
     repositoryOf(host, source, "HEAD")
       .ask(...args)

@@ -165,7 +165,7 @@ export class ProjectDeclaration {
 }
 
 async function readYaml(source: ProjectSource): Promise<Declaration> {
-  const warnings = await checkEnvironment(source);
+  const warnings = source.value === undefined ? await checkEnvironment(source) : [];
   const read = await readDeclaration(optionsOf(source));
   return { ...read, diagnostics: [...warnings, ...read.diagnostics] };
 }
@@ -188,7 +188,7 @@ function scaled(read: Declaration, { env }: ProjectSource): Declaration {
 
 /** Adds a remedy if the folder has stacks but no declaration. */
 function withStackHint(source: ProjectSource, declaration: Declaration): Declaration {
-  const hint = source.files.length === 0 ? stackHint(source.dir) : undefined;
+  const hint = source.files.length === 0 && source.value === undefined ? stackHint(source.dir) : undefined;
   if (hint === undefined) return declaration;
   const withHint = (one: Diagnostic) =>
     one.code === "config.missing" ? { ...one, remedies: [hint, ...(one.remedies ?? [])] } : one;
@@ -216,6 +216,7 @@ function optionsOf(source: ProjectSource): ReadOptions {
     isOpenVariable: openVariables(source.env),
     environment: source.environment?.file,
     templates: source.templates,
+    value: source.value,
     version: VERSION,
     ...(source.untrusted !== true && { limits: OWN_LIMITS }),
   };

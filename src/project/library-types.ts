@@ -1,13 +1,21 @@
 /** The options and results of the library. */
+import type { AccountStore } from "../core/local/account-store.ts";
 import type { ApplyEvent, Channel, Clock } from "../core/model/index.ts";
+import type { StateLock } from "../core/record/lock.ts";
+import type { StateText } from "../core/record/state-file.ts";
 import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
+import type { DeclarationValue } from "./declaration.gen.ts";
+
+export type { AccountStore, DeclarationValue };
 
 export interface LoadOptions {
   /** The project's folder. Default: the working folder. */
   readonly directory?: string;
   /** Files of the declaration in YAML, relative to `directory`. Default: `hosting.yaml`, or the files that `hostform` finds. */
   readonly files?: readonly string[];
+  /** A declaration as a value, instead of files. Errors contain the path in the value, such as `services.www.plan_id`. */
+  readonly declaration?: DeclarationValue;
   /** A stack instead of a YAML declaration: `cdktf.out`, or a folder with `*.tf.json`, relative to `directory`. */
   readonly stack?: string | undefined;
   /** Name of the stack. Required if the source has several stacks. */
@@ -21,8 +29,10 @@ export interface LoadOptions {
   readonly templates?: { readonly file: string; readonly version: string } | undefined;
   /** Name of the environment. `environments/NAME.yaml` has its account, state, guards and variables. Default: none. */
   readonly environment?: string | undefined;
-  /** The state file, relative to `directory`, if no backend is declared. Default: `hosting.tfstate`. */
-  readonly state?: string;
+  /** The state, if no backend is declared: a file, relative to `directory`, or a storage. Default: `hosting.tfstate`. */
+  readonly state?: string | OwnState;
+  /** Opens the store of an account. Default: a file in the user's state folder, or PostgreSQL (`HOSTFORM_STORE`). */
+  readonly store?: OpenStore;
   /** Environment variables with the token and the variables of the declaration. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Policy files, relative to `directory`. They are added to the files in HOSTFORM_POLICY. Default: none. */
@@ -41,6 +51,22 @@ export interface LoadOptions {
   /** Default: the system clock. */
   readonly clock?: Clock;
 }
+
+/**
+ * A storage of the state. A written text is durable when the promise resolves, because it contains the ids of paid orders.
+ * `verify` runs directly before the replacement. The lock excludes every other writer, in all processes and machines.
+ */
+export interface OwnState {
+  /** `name` identifies the state in messages and in the store. */
+  readonly text: StateText;
+  readonly lock: StateLock;
+}
+
+/**
+ * Opens the store of an account: the same facts for all processes that use its token. Several projects may share a store.
+ * @param of `account`: digest of URL and token. `origin`: origin of the API.
+ */
+export type OpenStore = (of: { readonly account: string; readonly origin: string }) => AccountStore;
 
 /** Options of each method of a project. */
 export interface WorkOptions {

@@ -18,6 +18,7 @@ import {
   systemClock,
   unfulfilledIn,
 } from "../core/model/index.ts";
+import { valueFile } from "../fronts/source/index.ts";
 import {
   type Attention,
   attentionOf,
@@ -67,6 +68,7 @@ import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { projectStatus } from "./status.ts";
 import { refuseUntrusted } from "./trust.ts";
 
+export { MemoryStore } from "../core/local/memory-store.ts";
 export { HostformError } from "../core/model/index.ts";
 export type * from "./library-types.ts";
 export type {
@@ -96,6 +98,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     clock = systemClock,
     templates,
     notify: sends = false,
+    declaration,
   } = options;
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
@@ -105,7 +108,10 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     cwd: dir,
     dir,
     files: files.map((file) => path.resolve(dir, file)),
-    state: path.resolve(dir, state ?? "hosting.tfstate"),
+    ...(declaration !== undefined && { value: valueFile(declaration) }),
+    ownState: typeof state === "object" ? state : undefined,
+    openStore: options.store,
+    state: path.resolve(dir, typeof state === "string" ? state : "hosting.tfstate"),
     stateNamed: state !== undefined,
     policy: policy.map((file) => path.resolve(dir, file)),
     insecureHttp: options.insecureHttp ?? false,
@@ -201,7 +207,7 @@ class LoadedProject {
         const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
         if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, result });
         const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
-        // The run read only its own objects. The saved plan has the conditions and pending creates of all other objects.
+        // Conditions and pending creations of objects that the run did not read are in the saved plan.
         const own = new Set(run.plan.changes.map(({ address }) => address));
         const others = conditions.filter(({ address }) => !own.has(address));
         return appliedOf(redaction, saved, {
@@ -250,6 +256,7 @@ class LoadedProject {
   adopt(options: AdoptAccountOptions): Promise<Adopted> {
     return this.#during(options, async (project) => {
       await refuseUntrusted(project.source, "adopt", false);
+      if (project.source.value) fail("usage", "adopt writes files: load the project without `declaration`");
       const { adoptAccount } = await import("./adopt/adopt.ts");
       return project.redaction.redactValue(await adoptAccount(project, options, options.approve)) as Adopted;
     });

@@ -189,6 +189,8 @@ export async function declarationDigest({ source, declaration }: Project): Promi
 
 /** Returns the digests of the declaration's files. */
 async function declarationOf(source: ProjectSource, { files }: Desired): Promise<readonly FileDigest[]> {
+  const { value } = source;
+  if (value !== undefined) return [{ file: value.path, digest: hash("sha256", value.text) }];
   const paths = files.map((file) => path.resolve(source.cwd, file));
   const digests = paths.map(async (file) => {
     return { file: path.relative(source.dir, file), digest: hash("sha256", await read(file)) };

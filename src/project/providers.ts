@@ -253,11 +253,13 @@ export class Providers {
     sharedBy.set(redaction, known);
     const key = JSON.stringify([baseUrl, token]);
     const shared = known.get(key) ?? {
-      store: openStore({
-        ...{ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn },
-        isBesideState: this.#isBesideState,
-        waitMs: source.lockTimeoutMs,
-      }),
+      store:
+        source.openStore?.({ account: accountDigest(baseUrl, token), origin: originIn(baseUrl) }) ??
+        openStore({
+          ...{ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn },
+          isBesideState: this.#isBesideState,
+          waitMs: source.lockTimeoutMs,
+        }),
       reported: new Set<string>(),
     };
     known.set(key, shared);

@@ -1,6 +1,8 @@
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { CaptureOptions, CommandEnd } from "../core/files/index.ts";
 import type { ApplyEvent, Backend, Channel, Clock, Diagnostic } from "../core/model/index.ts";
+import type { SourceFile } from "../fronts/source/index.ts";
+import type { OpenStore, OwnState } from "./library-types.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 
@@ -30,6 +32,8 @@ export interface ProjectSource {
   readonly dir: string;
   /** Files of the declaration. Empty: all declaration files in the folder. */
   readonly files: readonly string[];
+  /** The declaration as a value, instead of files. */
+  readonly value?: SourceFile | undefined;
   readonly environment?: Environment;
   /** File of templates that several projects share. Its path is for messages. */
   readonly templates?: { readonly path: string; readonly text: string } | undefined;
@@ -37,6 +41,10 @@ export interface ProjectSource {
   readonly channels?: readonly Channel[];
   /** Absolute path of the state file. */
   readonly state: string;
+  /** Storage of the state that a program provides, instead of the file. */
+  readonly ownState?: OwnState | undefined;
+  /** Opens the store of an account that a program provides. */
+  readonly openStore?: OpenStore | undefined;
   /** True if the user named the state file. */
   readonly stateNamed?: boolean;
   /** Absolute paths of policy files, in addition to the files in HOSTFORM_POLICY. */

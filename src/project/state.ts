@@ -50,12 +50,16 @@ import { problem } from "./messages.ts";
 import { type Server, withServers } from "./providers.ts";
 import { learnOutputs, learnResource } from "./secrets.ts";
 import { nestedIn } from "./selection.ts";
-import type { ProjectParts } from "./source.ts";
+import type { ProjectParts, ProjectSource } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
 import { requireOwnState } from "./trust.ts";
 
 const READING = { write: false, command: "read", timeoutMs: 0 } as const;
+
+/** Returns the storage of a program as a backend, for its identity. */
+const ownBackend = ({ ownState: own }: ProjectSource): Backend | undefined =>
+  own && { type: "http", settings: { address: `own:${own.text.name}` } };
 
 /** Runs a task with an open state, and closes the state afterwards. */
 export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: OpenState) => T | Promise<T>): Promise<T> {
@@ -106,11 +110,12 @@ export class ProjectState {
     const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
       isRemote = backend !== undefined;
-      this.#backend = backend;
+      this.#backend = backend ?? ownBackend(source);
       if (backend !== undefined) {
         this.#file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
         return stateBackend(backend, source, host.clock, log, signal);
       }
+      if (source.ownState) return source.ownState;
       this.#file = source.state;
       requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
@@ -138,7 +143,7 @@ export class ProjectState {
 
   /** Identifies the state without opening it. @throws HostformError as `backend` of the declaration does. */
   async declaredPlace(): Promise<Place> {
-    const backend = await this.#declaration.backend();
+    const backend = (await this.#declaration.backend()) ?? ownBackend(this.#parts.source);
     return backend === undefined ? placeOfFile(this.#parts.source.state) : this.#placeAt(backend);
   }
 

@@ -30,29 +30,38 @@ const UI_VERSION = "1.2";
  * One message of Terraform's machine-readable UI: a line of `apply --json`. Readers of Terraform's messages use `type` and ignore
  * unknown fields. hostform's own fields are under `hostform`.
  */
-export interface UiMessage {
+export type UiMessage =
+  | ReturnType<typeof versionMessage | typeof eventMessage | typeof diagnosticMessage | typeof outputsMessage>
+  | ReturnType<typeof planMessages | typeof resultMessages>[number];
+
+export interface UiHead<Type extends string> {
   readonly "@level": "info" | "warn" | "error";
   readonly "@message": string;
   readonly "@module": "hostform.ui";
   /** RFC 3339 with microseconds, as in Terraform's logger. */
   readonly "@timestamp": string;
-  readonly type: string;
-  readonly [field: string]: unknown;
+  readonly type: Type;
 }
 
 /** Terraform's actions in messages. The plan representation has other words: "no-op", "forget". */
 type UiAction = "noop" | "create" | "update" | "replace" | "delete" | "remove" | "import";
 
-type Level = UiMessage["@level"];
+type Level = UiHead<string>["@level"];
 
 /** Creates a message. @param now time in milliseconds since the epoch, as in all functions below. */
-export function message(now: number, level: Level, text: string, type: string, fields: object): UiMessage {
+export function message<Type extends string, Fields extends object>(
+  now: number,
+  level: Level,
+  text: string,
+  type: Type,
+  fields: Fields,
+): UiHead<Type> & Fields {
   const timestamp = new Date(now).toISOString().replace("Z", "000Z");
   return { "@level": level, "@message": text, "@module": "hostform.ui", "@timestamp": timestamp, type, ...fields };
 }
 
 /** Returns the first message of a stream. @param version version of hostform. */
-export function versionMessage(version: string, now: number): UiMessage {
+export function versionMessage(version: string, now: number) {
   return message(now, "info", `hostform ${version}`, "version", { hostform: version, ui: UI_VERSION });
 }
 
@@ -60,7 +69,7 @@ export function versionMessage(version: string, now: number): UiMessage {
  * Returns the messages of a plan before its apply: drift, one `planned_change` for each change, diagnostics and conditions, the
  * summary, outputs.
  */
-export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiMessage[] {
+export function planMessages(plan: Plan, now: number, remedies: RemedyText) {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const counts = countChanges(changes);
   return [
@@ -79,7 +88,7 @@ export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiM
   ];
 }
 
-function plannedChange(change: Change, now: number): UiMessage {
+function plannedChange(change: Change, now: number) {
   const action = uiAction(change);
   const reason = actionReason(change)?.replace("replace_because_", "");
   return message(now, "info", `${change.address}: Plan to ${action}`, "planned_change", {
@@ -119,7 +128,7 @@ const EVENT_ACTIONS: Readonly<Record<ProgressVerb, UiAction>> = {
 };
 
 /** Returns the message of an apply event. Terraform has no message about queued jobs, so their event is a `log` message. */
-export function eventMessage(event: ApplyEvent, now: number): UiMessage {
+export function eventMessage(event: ApplyEvent, now: number) {
   const text = progressLine(event, { color: false });
   if (event.type === "waiting" || (event.type === "complete" && event.outcome.result === "waiting")) {
     const waiting = event.type === "waiting" ? event.addresses : [event.address];
@@ -145,10 +154,10 @@ export function eventMessage(event: ApplyEvent, now: number): UiMessage {
     ...(awaiting !== undefined && { awaiting }),
   };
   const extras = Object.keys(own).length > 0 ? { hostform: own } : {};
-  return message(now, "info", text, `apply_${event.type}`, { hook, ...extras });
+  return message(now, "info", text, `apply_${event.type}` as const, { hook, ...extras });
 }
 
-export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies: RemedyText): UiMessage {
+export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies: RemedyText) {
   const error = diagnostic.severity === "error";
   const text = `${error ? "Error" : "Warning"}: ${diagnostic.summary}`;
   const fields = { diagnostic: diagnosticJson(diagnostic, remedies) };
@@ -156,7 +165,7 @@ export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies:
 }
 
 /** Returns the messages at the end of an apply: all diagnostics, then the summary. */
-export function resultMessages(plan: Plan, result: ApplyResult, now: number, remedies: RemedyText): UiMessage[] {
+export function resultMessages(plan: Plan, result: ApplyResult, now: number, remedies: RemedyText) {
   const by = (kind: ChangeOutcome["result"]) =>
     result.outcomes.flatMap(({ address, result: was }) => (was === kind ? [address] : []));
   const { done, queued } = countDone(plan, result);
@@ -182,8 +191,8 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number, rem
 }
 
 /** Returns the message of the outputs in the state, at the end of an apply. Sensitive outputs have no value. */
-export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: number): UiMessage {
-  const shown = [...outputs].map(([name, { sensitive, type, value }]): [string, object] => [
+export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: number) {
+  const shown = [...outputs].map(([name, { sensitive, type, value }]): [string, OutputJson] => [
     name,
     { sensitive, type, ...(!sensitive && { value }) },
   ]);
@@ -191,16 +200,20 @@ export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: n
 }
 
 /** Returns the message of the output changes, or none without outputs. */
-function plannedOutputs({ outputs = [] }: Plan, now: number): UiMessage[] {
+function plannedOutputs({ outputs = [] }: Plan, now: number) {
   if (outputs.length === 0) return [];
-  const shown = outputs.map(({ name, sensitive, action }): [string, object] => [
+  const shown = outputs.map(({ name, sensitive, action }): [string, OutputJson] => [
     name,
     { sensitive, action: action === "no-op" ? "noop" : action },
   ]);
   return [outputsWith(shown, now)];
 }
 
-function outputsWith(shown: readonly [name: string, output: object][], now: number): UiMessage {
+interface OutputJson extends Pick<OutputState, "sensitive">, Partial<Pick<OutputState, "type" | "value">> {
+  readonly action?: "noop" | "create" | "update" | "delete";
+}
+
+function outputsWith(shown: readonly [name: string, output: OutputJson][], now: number) {
   return message(now, "info", `Outputs: ${shown.length}`, "outputs", { outputs: Object.fromEntries(shown) });
 }
 
@@ -210,13 +223,13 @@ const ownFields = ({ forget, suspend, unsuspend }: Counts) => ({ forget, suspend
  * Returns the summary with Terraform's exact sentence and counts, because tools read them. In these counts, a suspension is a change.
  * Counts without a Terraform equivalent follow in a separate sentence and under `hostform`.
  */
-function summary(
+function summary<Extras extends { readonly complete?: boolean; readonly requests: unknown }>(
   operation: "plan" | "apply" | "destroy",
   counts: Counts,
   effects: readonly string[],
   now: number,
-  extras: { readonly complete?: boolean; readonly [field: string]: unknown },
-): UiMessage {
+  extras: Extras,
+) {
   const { add, updates, destroy } = counts;
   const imported = counts.import;
   const lead = extras.complete === false ? "incomplete!" : "complete!";

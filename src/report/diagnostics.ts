@@ -160,7 +160,8 @@ function fixLines(fix: string, width: number | undefined, paint: Paint): string[
  */
 function placeText({ range, address, attribute }: Diagnostic): string | undefined {
   if (range !== undefined) {
-    const where = `on ${escapeLine(range.file)}:${range.line}:${range.column}`;
+    const { file, line, column, path } = range;
+    const where = path === undefined ? `on ${escapeLine(file)}:${line}:${column}` : `in ${escapeLine(path || file)}`;
     const uses = (range.usedAt ?? []).map(
       ({ file, line, column }) => `, used at ${escapeLine(file)}:${line}:${column}`,
     );
@@ -259,6 +260,8 @@ export interface DiagnosticJson {
   /** `registrant_contact.email`, `events[0]` */
   readonly attribute?: string;
   readonly range?: ReturnType<typeof rangeJson>;
+  /** Path in a declaration that is a value, such as `services.www.plan_id`. */
+  readonly path?: string;
   /** Path of the construct at this place, in a synthesized stack. */
   readonly construct?: string;
   /** Cause: the address of a failed resource, or the code of another diagnostic. */
@@ -283,7 +286,7 @@ export function diagnosticJson(diagnostic: Diagnostic, remedies: RemedyText): Di
     ...(fix !== undefined && { fix }),
     ...(address !== undefined && { address }),
     ...(attribute !== undefined && attribute.length > 0 && { attribute: formatPath(attribute) }),
-    ...(range !== undefined && { range: rangeJson(range) }),
+    ...(range !== undefined && (range.path === undefined ? { range: rangeJson(range) } : { path: range.path })),
     ...(range?.construct !== undefined && { construct: range.construct }),
     ...(because !== undefined && { because }),
     ...(range?.usedAt !== undefined && {

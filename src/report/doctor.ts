@@ -1,5 +1,12 @@
-import { type Access, type AccountReport, type DoctorReport, isError, type StateReport } from "../core/model/index.ts";
-import { renderDiagnostics } from "./diagnostics.ts";
+import {
+  type Access,
+  type AccountReport,
+  type DoctorReport,
+  isError,
+  type RemedyText,
+  type StateReport,
+} from "../core/model/index.ts";
+import { type DiagnosticJson, diagnosticJson, renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { formatDuration, plural } from "./numbers.ts";
 import { type MessageStyle, type Paint, pad, paint as painter, wrap } from "./text-style.ts";
@@ -10,6 +17,19 @@ const MAX_PROSE = 120;
 
 /** A label with its text. */
 type Row = readonly [label: string, text: string];
+
+type InTexts<Part> = Omit<Part, "problems"> & { readonly problems: readonly DiagnosticJson[] };
+export type DoctorJson = ReturnType<typeof doctorJson>;
+
+/** Describes the report in JSON, with the texts of its fixes. */
+export function doctorJson(report: DoctorReport, remedies: RemedyText) {
+  const shown = <Part extends Pick<DoctorReport, "problems">>(part: Part): InTexts<Part> => ({
+    ...part,
+    problems: part.problems.map((one) => diagnosticJson(one, remedies)),
+  });
+  const { accounts, state } = report;
+  return { ...shown(report), accounts: accounts.map(shown), state: state && shown(state) };
+}
 
 /**
  * Formats the report of `hostform doctor`: a block for each account, the state, and the problems. Ends with a newline.

@@ -4,7 +4,7 @@ import { firstOf, formatDuration } from "./numbers.ts";
 import { flow, paint as painter, type TextStyle } from "./text-style.ts";
 
 /** Evidence on a create request with an unknown result. */
-interface EvidenceReport {
+export interface EvidenceReport {
   readonly address: string;
   readonly since: string;
   readonly operation: string;

@@ -11,9 +11,9 @@ export * from "./budget.ts";
 export * from "./ci.ts";
 export { type Attention, attentionOf } from "./conditions.ts";
 export { type DiagnosticJson, diagnosticJson, renderDiagnostics } from "./diagnostics.ts";
-export { renderDoctor } from "./doctor.ts";
+export { type DoctorJson, doctorJson, renderDoctor } from "./doctor.ts";
 export * from "./escape.ts";
-export { renderEvidence } from "./evidence-text.ts";
+export { type EvidenceReport, renderEvidence } from "./evidence-text.ts";
 export {
   type FleetProject,
   type FleetReport,

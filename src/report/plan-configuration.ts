@@ -55,7 +55,6 @@ function blockJson(address: string, all: readonly Change[]) {
   const { type = "", name = "" } = parseAddress(address) ?? {};
   const names = [...new Set(all.flatMap(({ config }) => Object.keys(config ?? {})))].sort();
   const { key } = parseAddress(first?.address ?? "") ?? {};
-  const repetition = typeof key === "number" ? "count_expression" : "for_each_expression";
   return {
     address,
     mode: "managed" as const,
@@ -64,7 +63,8 @@ function blockJson(address: string, all: readonly Change[]) {
     provider_config_key: providerKey(first?.provider ?? "default"),
     expressions: Object.fromEntries(names.map((attribute) => [attribute, expressionOf(attribute, all)])),
     schema_version: 0 as const,
-    ...(key !== undefined && { [repetition]: {} }),
+    ...(typeof key === "number" && { count_expression: {} }),
+    ...(typeof key === "string" && { for_each_expression: {} }),
   };
 }
 

@@ -79,7 +79,10 @@ type ValuesJson = ReturnType<typeof valuesJson>;
 type ResourceJson = ReturnType<typeof resourceJson>[number];
 type ResourceChangeJson = ReturnType<typeof identity> & {
   readonly previous_address?: string;
-  readonly change: ReturnType<typeof changeJson>;
+  readonly change: ReturnType<typeof changeJson> & {
+    readonly importing?: { readonly id: string };
+    readonly replace_paths?: readonly (readonly string[])[];
+  };
   readonly action_reason?: ReturnType<typeof actionReason>;
 };
 
@@ -285,7 +288,6 @@ interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   readonly figures: Figures;
   /** Unread objects, planned from the state. */
   readonly not_read?: readonly NotRead[];
-  /** Conditions, as in `schemas/conditions.schema.json`. */
   readonly conditions: readonly ConditionJson[];
   readonly diagnostics: readonly DiagnosticJson[];
   /** Further fields of resources by address. */

@@ -11,7 +11,7 @@ import {
   type RemedyText,
   shorten,
 } from "../core/model/index.ts";
-import { message, type UiMessage } from "./apply-json.ts";
+import { message, type UiHead } from "./apply-json.ts";
 import { conditionText } from "./conditions.ts";
 import { escapeLine, jsonText } from "./escape.ts";
 import { formatDuration, plural } from "./numbers.ts";
@@ -168,8 +168,15 @@ export type WatchMessage =
   /** `watch` ends. */
   | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" | "unauthenticated" }>;
 
+/** A message of `watch --json`. */
+export type WatchUiMessage = {
+  [Type in WatchMessage["type"]]: UiHead<Type> & {
+    readonly hostform: Omit<Extract<WatchMessage, { readonly type: Type }>, "type">;
+  };
+}[WatchMessage["type"]];
+
 /** Creates a message of `watch --json`. @param text text of the message for people. @param now milliseconds since the epoch. */
-export function watchMessage({ type, ...fields }: WatchMessage, text: string, now: number): UiMessage {
+export function watchMessage({ type, ...fields }: WatchMessage, text: string, now: number): WatchUiMessage {
   const isWarning =
     type === "watch_refused" ||
     type === "watch_contended" ||
@@ -177,5 +184,5 @@ export function watchMessage({ type, ...fields }: WatchMessage, text: string, no
     ("over" in fields && !fields.over) ||
     ("reason" in fields && fields.reason === "unauthenticated");
   const level = isWarning ? "warn" : "info";
-  return message(now, level, escapeLine(text), type, { hostform: fields });
+  return message(now, level, escapeLine(text), type, { hostform: fields }) as WatchUiMessage;
 }

@@ -25,10 +25,12 @@ export interface Page {
   readonly blocks: readonly Block[];
 }
 
+const AGENT = ["AGENTS.md", "integrations/agent/SKILL.md"];
+
 /** Returns all pages for users, handwritten and generated. */
 export function pages(): Page[] {
   const folders = globSync("{docs,examples}/**/*.md", { cwd: root }).toSorted();
-  const files = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...folders];
+  const files = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...AGENT, ...folders];
   return files.map((file) => readPage(file, readFileSync(path.join(root, file), "utf8")));
 }
 

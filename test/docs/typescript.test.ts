@@ -24,6 +24,7 @@ async function check(files: Readonly<Record<string, string>>): Promise<string> {
       paths: {
         hostform: [path.join(root, "src/project/library.ts")],
         "hostform/client": [path.join(root, "src/core/api/index.ts")],
+        "hostform/json": [path.join(root, "src/cli/json.ts")],
         "hostform/sandbox": [path.join(root, "src/sandbox/index.ts")],
         "hostform/webhooks": [path.join(root, "src/webhooks/index.ts")],
         "hostform/webhooks/fetch": [path.join(root, "src/webhooks/fetch.ts")],

@@ -1,7 +1,4 @@
 /** Conditions: a plan lists offline, unpaid and gone services beside its changes, and never reports a match. */
-import { readFileSync } from "node:fs";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 
@@ -28,14 +25,9 @@ async function live(declare: object = AB, sandbox = {}): Promise<Project> {
 const idOf = async (project: Project, name: string) =>
   Number((await project.recorded(`hosting_service.${name}`))?.attributes.id);
 
-const ajv = new Ajv2020({ strictTypes: false });
-formats.default(ajv);
-const validate = ajv.compile(JSON.parse(readFileSync("schemas/conditions.schema.json", "utf8")));
-
 const conditionsOf = async (project: Project, ...args: string[]) => {
   const ran = await project.run("plan", "--json", ...args);
   const { hostform, complete } = JSON.parse(ran.out);
-  expect(validate(hostform.conditions), JSON.stringify(validate.errors)).toBe(true);
   const found = hostform.conditions.map((one: { address: string; condition: string }) => {
     return `${one.condition} ${one.address.replace("hosting_service.", "")}`;
   });

@@ -170,6 +170,7 @@ describe("hostform state encrypt", () => {
     const again = await project.run("state", "encrypt");
     expect([again.code, again.out]).toEqual([0, "The state is already encrypted.\n"]);
     expect(JSON.parse((await project.run("state", "encrypt", "--json")).out)).toEqual({
+      format_version: "1.0",
       encrypted: true,
       changed: false,
     });

@@ -60,7 +60,12 @@ describe("resolve", () => {
     const [order] = project.control.list("domains");
     const settled = await project.run("resolve", ADDRESS, "--adopt", String(order?.id), "--json");
     expect(settled.code).toBe(0);
-    expect(JSON.parse(settled.out)).toEqual({ address: ADDRESS, settled: "adopted", id: String(order?.id) });
+    expect(JSON.parse(settled.out)).toEqual({
+      format_version: "1.0",
+      address: ADDRESS,
+      settled: "adopted",
+      id: String(order?.id),
+    });
     expect(await project.recorded(ADDRESS)).toMatchObject({
       attributes: { id: String(order?.id), years: 1 },
       private: {},

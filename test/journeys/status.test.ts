@@ -1,9 +1,6 @@
 /** `hostform status` and `hostform audit`: one report of the account and its declaration, from lists alone. */
-import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import { type AccountReport, SECTIONS } from "../../src/report/index.ts";
 import { COUNTABLE, fillAgency } from "../support/agency.ts";
@@ -28,18 +25,13 @@ const AGENCY = {
   webhooks: { hook: HOOK },
 };
 
-const ajv = new Ajv2020({ strictTypes: false });
-formats.default(ajv);
-const validate = ajv.compile(JSON.parse(readFileSync("schemas/status.schema.json", "utf8")));
-
-/** Runs `status --json`, and checks the report against its schema. Fails if a request changes the account. */
+/** Runs `status --json`. Fails if a request changes the account. */
 async function statusOf(project: Project, ...args: string[]): Promise<AccountReport> {
   const before = await project.stateText();
   project.sent();
   const ran = await project.run("status", "--json", ...args);
   expect(ran.code, ran.text).toBe(0);
   const report = JSON.parse(ran.out);
-  expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
   expect(await project.stateText()).toBe(before);
   return report;
 }

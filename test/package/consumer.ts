@@ -14,7 +14,7 @@ const SOURCES = [
   "scripts/{*.*,bindings/*.*,{build,release}/**/*.*}",
   "{schemas,docs,examples}/**/*.{json,md,mjs,proto,svg,tf,ts,webp,yaml}",
   "*.{json,md}",
-  "{LICENSE,.gitignore}",
+  "{LICENSE,.gitignore,llms.txt,integrations/agent/*}",
 ];
 
 /** Returns the tarball of the package, built from the current sources. */

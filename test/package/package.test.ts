@@ -32,6 +32,7 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(files).toContain("./schemas/hosting.schema.json");
     expect(files).toContain("./dist/terraform/provider.mjs");
     expect(files).toContain("./dist/terraform/provider.NOTICES.txt");
+    for (const name of ["AGENTS.md", "llms.txt", "integrations/agent/SKILL.md"]) expect(files).toContain(`./${name}`);
     expect(files).toContain("./schemas/provider.json");
     for (const library of ["cdktf", "cdktn"]) {
       for (const name of ["index", "lib/service/index", "lib/provider/index"]) {
@@ -204,6 +205,31 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(output.split("\n")).toContain("11");
   });
 
+  it("exports hostform/json: types of the documents, and the schema with the same names", () => {
+    writeFileSync(
+      path.join(folder, "documents.ts"),
+      `import type { JsonOutputs, PlanJson } from "hostform/json";
+import schema from "hostform/schemas/output.schema.json" with { type: "json" };
+export const creates = ({ resource_changes }: PlanJson): number => resource_changes.length;
+export const ids = (rows: JsonOutputs["services"]): string[] => rows.map(({ id }) => id);
+export const failed = (line: JsonOutputs["apply"]): readonly string[] =>
+  line.type === "change_summary" && "failed" in line.hostform ? line.hostform.failed : [];
+export const next = (line: JsonOutputs["watch"]): number | null =>
+  line.type === "watch_found" ? line.hostform.next_seconds : null;
+// @ts-expect-error no such command
+export type None = JsonOutputs["none"];
+// @ts-expect-error no such field
+export const wrong = (rows: JsonOutputs["services"]) => rows[0]?.raw;
+`,
+    );
+    expect(compile(folder, "documents.ts", "nodenext", { options: ["--resolveJsonModule"] })).toBe("");
+    const script = `
+      import * as json from "hostform/json";
+      import schema from "hostform/schemas/output.schema.json" with { type: "json" };
+      console.log(Object.keys(json).length, "plan" in schema.$defs);`;
+    expect(run(process.execPath, ["--input-type=module", "-e", script], folder)).toBe("0 true\n");
+  });
+
   it("exports hostform/sandbox, which delivers events", () => {
     const script = `
       import { startSandbox } from "hostform/sandbox";
@@ -259,7 +285,7 @@ void fetchHandler({ onEvent: () => {} });
   it("has types that a consumer compiles against with every strict flag", () => {
     writeFileSync(
       path.join(folder, "consumer.ts"),
-      `import { type Adopted, type Applied, type LoadedProject, loadProject, type Planned } from "hostform";
+      `import { type AccountStore, type Adopted, type Applied, type ApplyEvent, type DeclarationValue, type LoadedProject, loadProject, MemoryStore, type OwnState, type Planned } from "hostform";
 import { ApiError, HostingClient, type ServiceRecord } from "hostform/client";
 import { type Sandbox, startSandbox } from "hostform/sandbox";
 import { createServer } from "node:http";
@@ -279,6 +305,14 @@ export async function applied(): Promise<Applied> {
 }
 export const adopted = async (): Promise<Adopted> =>
   (await loadProject({ directory: "." })).adopt({ approve: ({ requests }) => requests < 400, select: ["*.example"] });
+const declaration = { project: "acme", services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } } } satisfies DeclarationValue;
+export const inMemory = (state: OwnState): Promise<LoadedProject> =>
+  loadProject({ declaration, state, store: ({ account }): AccountStore => new MemoryStore({ account }) });
+// @ts-expect-error no such attribute
+void loadProject({ declaration: { project: "acme", services: { www: { plan: 11 } } } });
+// @ts-expect-error no such currency
+void loadProject({ declaration: { project: "acme", services: { www: { currency: "CHF" } } } });
+export const step = (event: ApplyEvent): number => (event.type === "waiting" ? event.addresses.length : event.type === "busy" ? event.status : 0);
 // @ts-expect-error nothing is written without a decision
 void loadProject().then((project) => project.adopt({}));
 // @ts-expect-error nothing is ordered without a plan

@@ -1,11 +1,26 @@
 /** The built program for tests that start processes, and the command line in this process. */
 import path from "node:path";
+import type { Io } from "../../src/cli/terminal.ts";
 import { builtPackage } from "./built-package.ts";
 import { fakeIo } from "./io.ts";
+import { checkOutput } from "./output-schema.ts";
 import { shipped } from "./shipped.ts";
 
-/** Command line of the built package. */
-export const { runCli, loadParts } = await shipped("cli.js");
+const built = await shipped("cli.js");
+
+export const { loadParts } = built;
+
+/** Runs the command line of the built package. With `--json`, checks each document with its schema. */
+export async function runCli(args: readonly string[], io: Io): Promise<number> {
+  let printed = "";
+  const out = (text: string) => {
+    printed += text;
+    io.out(text);
+  };
+  const code = await built.runCli(args, { ...io, out });
+  checkOutput(args, printed);
+  return code;
+}
 
 /** Runs a command line in this process with the system clock. For tests that are not about processes. */
 export async function runHere(

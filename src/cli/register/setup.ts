@@ -3,7 +3,7 @@ import { VERSION } from "../../core/api/version.ts";
 import { EVENTS } from "../../core/model/index.ts";
 import { port } from "../listen-address.ts";
 import { collect, given, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 import { longVersion, platform } from "../version.ts";
 
 const GROUP = "Sandbox and setup:";
@@ -94,7 +94,7 @@ export function registerSetup({ command, action }: Registration): void {
 
 async function runVersion(terminal: Terminal): Promise<number> {
   if (terminal.json) {
-    terminal.document({ version: VERSION, node: process.versions.node, platform }, 2);
+    printJson(terminal, "version", { version: VERSION, node: process.versions.node, platform });
   } else terminal.out(`${longVersion}\n`);
   return 0;
 }

@@ -210,7 +210,13 @@ function announce(
   subscription: Subscription | undefined,
 ): void {
   const target = forwarder?.shown;
-  log.note({ type: "listening", url, subscription: subscription?.id ?? null, forward_to: target ?? null });
+  log.note({
+    format_version: "1.0",
+    type: "listening",
+    url,
+    subscription: subscription?.id ?? null,
+    forward_to: target ?? null,
+  });
   if (terminal.json) return;
   const lines = [
     `Receiving deliveries at ${url} until Ctrl-C.`,

@@ -14,6 +14,7 @@ import {
 } from "../../webhooks/index.ts";
 import { nodeDigests, readStream, respond, signatureHeaderOf } from "../../webhooks/node.ts";
 import { MAX_BYTES, receiverOf } from "../../webhooks/receive.ts";
+import type { ListenMessage } from "../json.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Forwarded, Forwarder } from "./forward.ts";
 import { short, subjectOf, summaryJson } from "./server.ts";
@@ -178,18 +179,21 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
     const what = error ?? `the application responded with ${status}${redirect}`;
     return `${removed("failed")}: ${what}. hostform responded with ${answered}, so that the sender retries`;
   };
+  const print = (line: ListenMessage) => {
+    if (json) document(line);
+  };
   return {
     counts,
     /** Prints a document about the run itself. */
-    note(about: { readonly type: string; readonly [field: string]: unknown }): void {
-      if (json) document(about);
+    note(about: Extract<ListenMessage, { readonly type: "listening" | "stopped" }>): void {
+      print(about);
     },
     delivery(taken: TakenDelivery): void {
       const { event, outcome, again, answered, forwarded, identity } = taken;
       const body = Buffer.from(taken.body).toString("utf8");
       if (outcome !== "busy") counts.taken += 1;
       if (json) {
-        document({
+        print({
           type: "delivery",
           at: stamp(),
           outcome,
@@ -220,12 +224,12 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
       const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
       // Print the remedy only once.
       const fix = last === undefined ? ` ${outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
-      if (json) document({ type: "refused", at: stamp(), answered: status, code, message, more: unreported });
+      if (json) print({ type: "refused", at: stamp(), answered: status, code, message, more: unreported });
       else out(`${stamp()}  ${removed(`rejected (${status})`)}: ${message}${more}${fix}\n`);
     },
     /** Reports a local problem with a delivery. */
     broken(sentence: string): void {
-      if (json) document({ type: "broken", at: stamp(), message: sentence });
+      if (json) print({ type: "broken", at: stamp(), message: sentence });
       else out(`${stamp()}  ${removed("failed (500)")}: ${short(sentence)}\n`);
     },
   };

@@ -44,7 +44,7 @@ export const runVerify: Action<VerifyFlags, [file: string]> = async (terminal, p
   }
   const event = eventOf(body);
   const shown = "problem" in event ? { event: null, problem: event.problem } : { event: summaryJson(event) };
-  if (terminal.json) printJson(terminal, { fits: true, secret_from: fitting.place, ...shown });
+  if (terminal.json) printJson(terminal, "webhooks verify", { fits: true, secret_from: fitting.place, ...shown });
   else terminal.out(`The signature is valid, with the secret from ${fitting.place}.\n`);
   if ("problem" in event) say(terminal, `The body is not an event: ${event.problem}`);
   else if (!terminal.json) terminal.out(`${summaryOf(event)}\n`);

@@ -17,6 +17,8 @@ export interface SourceRange {
    * template.
    */
   readonly usedAt?: readonly Pick<SourceRange, "file" | "line" | "column">[];
+  /** Path in a declaration that is a value, such as `services.www.plan_id`. */
+  readonly path?: string;
   /** Path of the construct at this location (`agency/acme/site`) in synthesized code. */
   readonly construct?: string;
 }

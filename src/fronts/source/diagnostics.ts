@@ -164,8 +164,8 @@ export function isFirst(
 
 /** Formats a location: `hosting.yaml:3:5`. */
 export function position(span: Span): string {
-  const { file, line, column } = rangeOf(span);
-  return `${file}:${line}:${column}`;
+  const { file, line, column, path } = rangeOf(span);
+  return path ?? `${file}:${line}:${column}`;
 }
 
 /** Dependencies by name, each with the location of its reference. */

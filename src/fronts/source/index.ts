@@ -7,7 +7,7 @@
 import type { Backend, Desired, Diagnostic } from "../../core/model/index.ts";
 
 export { backendSettings, isBackendType } from "./settings.ts";
-export type { SourceFile } from "./source.ts";
+export { type SourceFile, valueFile } from "./source.ts";
 
 export interface Declaration {
   /** The complete declaration. Undefined if it has an error. */

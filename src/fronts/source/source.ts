@@ -1,5 +1,5 @@
 import type { Kinds } from "../../core/kinds/kind.ts";
-import type { Diagnostic, SourceRange } from "../../core/model/index.ts";
+import type { Diagnostic, Json, SourceRange } from "../../core/model/index.ts";
 import { problem } from "./messages.ts";
 
 /** A file of the declaration. `path`: for messages, relative to the working folder. */
@@ -8,6 +8,31 @@ export interface SourceFile {
   readonly text: string;
   /** False if the text is not a declaration. Messages then contain none of its lines. Default: true. */
   readonly quotable?: boolean;
+  /** Paths in a value, one for each line of its JSON. Messages then contain paths instead of lines. */
+  readonly paths?: readonly string[];
+}
+
+/** Returns a value as JSON with one scalar on each line. JSON is a subset of YAML. */
+export function valueFile(value: unknown): SourceFile {
+  const lines: { readonly text: string; readonly path: string }[] = [];
+  const write = (part: Json, path: string, before: string, after: string): void => {
+    if (typeof part !== "object" || part === null) {
+      lines.push({ text: before + JSON.stringify(part) + after, path });
+      return;
+    }
+    const isList = Array.isArray(part);
+    lines.push({ text: before + (isList ? "[" : "{"), path });
+    const entries = Object.entries(part);
+    for (const [nth, [name, inner]] of entries.entries()) {
+      const key = JSON.stringify(name);
+      const step = isList ? `[${nth}]` : /^[\w-]+$/.test(name) ? `.${name}` : `[${key}]`;
+      write(inner, path + step, isList ? "" : `${key}: `, nth < entries.length - 1 ? "," : "");
+    }
+    lines.push({ text: (isList ? "]" : "}") + after, path });
+  };
+  write(JSON.parse(JSON.stringify(value)), "", "", "");
+  const text = lines.map((line) => line.text).join("\n");
+  return { path: "declaration", text, paths: lines.map(({ path }) => path.replace(/^\./, "")) };
 }
 
 /** A range of a source. Offsets count UTF-16 units. The end is exclusive. */
@@ -31,12 +56,14 @@ export class Source {
   readonly index: number;
   readonly #lineStarts: number[] = [0];
   readonly #quotable: boolean;
+  readonly #paths: readonly string[] | undefined;
 
   constructor(file: SourceFile, index = 0) {
     this.path = file.path;
     this.text = file.text.startsWith("\uFEFF") ? file.text.slice(1) : file.text;
     this.index = index;
-    this.#quotable = file.quotable ?? true;
+    this.#quotable = file.paths === undefined && (file.quotable ?? true);
+    this.#paths = file.paths;
     for (let at = this.text.indexOf("\n"); at >= 0; at = this.text.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
   }
 
@@ -48,9 +75,11 @@ export class Source {
     const first = this.#position(start);
     const last = this.#position(Math.max(start, end));
     const text = this.#line(first.line);
+    const path = this.#paths?.[first.line - 1];
     return {
       file: this.path,
       ...first,
+      ...(path !== undefined && { path }),
       endLine: last.line,
       endColumn: last.column,
       ...(this.#quotable && text.length <= LONGEST_LINE && { text: hideSecrets(text) }),

@@ -27,6 +27,8 @@ export interface ReadOptions extends DeclarationOptions {
   /** Files to read, relative to `dir`. Undefined: find the files in `dir`. */
   readonly files?: readonly string[];
   readonly fs: DeclarationFiles;
+  /** The declaration as a value, instead of files. */
+  readonly value?: SourceFile | undefined;
 }
 
 /**
@@ -34,8 +36,8 @@ export interface ReadOptions extends DeclarationOptions {
  * File errors become diagnostics.
  */
 export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
-  const { dir, fs, files: given = [], limits = STRICT_LIMITS } = options;
-  const found = given.length === 0 ? await find(dir, fs) : named(dir, given);
+  const { dir, fs, files: given = [], limits = STRICT_LIMITS, value } = options;
+  const found = given.length > 0 || value !== undefined ? named(dir, given) : await find(dir, fs);
   if ("severity" in found) {
     // For `adopt`, which starts without a declaration: account and state come from the environment.
     if (options.environment !== undefined && found.code === "config.missing") {
@@ -45,7 +47,7 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
     const backend = found.code === "config.missing" ? undefined : "unclear";
     return { desired: undefined, partial: undefined, backend, diagnostics: [found] };
   }
-  const files: SourceFile[] = [];
+  const files: SourceFile[] = value === undefined ? [] : [value];
   const unreadable: Diagnostic[] = [];
   const readAll = async (paths: readonly string[], isNamed: boolean) => {
     for (const path of paths) {
@@ -61,7 +63,7 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
   unreadable.push(...wrong, ...nestedIncludes(files.slice(including), options));
   if (unreadable.length === 0) {
     const declaration = parseDeclaration(files, options);
-    const names = given.length === 0 ? await fs.list(dir) : [];
+    const names = given.length === 0 && value === undefined ? await fs.list(dir) : [];
     const unread = await unreadWarnings(names, new Set([...found, ...included]), options);
     return { ...declaration, diagnostics: [...declaration.diagnostics, ...unread] };
   }

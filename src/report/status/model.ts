@@ -1,5 +1,5 @@
 /**
- * The account report: one model behind every form of `hostform status`. It is plain JSON, and `schemas/status.schema.json` describes it.
+ * The account report: one model behind every form of `hostform status`. It is plain JSON.
  * Amounts are in the API's own unit, and `scale` of an account has their decimal places. Sites are domains as Unicode. Dates are
  * `2026-12-07`, times are ISO 8601.
  */

@@ -63,6 +63,8 @@ async function planOf(name: string): Promise<string> {
   if (has("state.tfstate")) await project.restoreState(await read("state.tfstate"));
   if (has("remote.json")) putRemote(project, JSON.parse(await read("remote.json")) as RemoteFile);
   await project.declare(await read("hosting.yaml"));
+  // The support module checks the document with its schema.
+  await project.run("plan", "--json");
   const { changes, drift, diagnostics, cost, requests } = await project.plan();
   const said = diagnostics.map(({ range: _, ...diagnostic }) => diagnostic);
   // When it was created says nothing of the plan, and the words of a kind are the same in each of its changes.

@@ -43,7 +43,7 @@ describe("the file of an export", () => {
     const forced = await exportIn(dir, declaration, {}, "--out", ".", "--force");
     expect(forced.stdout).toBe("Wrote hosting.tf\n");
     const again = await exportIn(dir, declaration, {}, "--out", ".", "--json");
-    expect(again.json()).toEqual({ file: "hosting.tf", changed: false, diagnostics: [] });
+    expect(again.json()).toEqual({ format_version: "1.0", file: "hosting.tf", changed: false, diagnostics: [] });
   });
 
   it("is JSON for programs, with the text if no file is written", async () => {

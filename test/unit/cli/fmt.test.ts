@@ -63,8 +63,8 @@ it("fmt formats standard input for `-` on standard output, and writes no file", 
   expect(await run(UGLY, "--check")).toMatchObject({ code: 3, stdout: "" });
   expect(await run(FORM, "--check")).toMatchObject({ code: 0, stdout: "" });
   expect((await run(UGLY, "--diff")).stdout).toContain("--- old/stdin");
-  expect((await run(UGLY, "--json")).json()).toEqual({ changed: ["-"], text: FORM });
-  expect((await run(FORM, "--json")).json()).toEqual({ changed: [], text: FORM });
+  expect((await run(UGLY, "--json")).json()).toEqual({ format_version: "1.0", changed: ["-"], text: FORM });
+  expect((await run(FORM, "--json")).json()).toEqual({ format_version: "1.0", changed: [], text: FORM });
   expect(await run("services: [")).toMatchObject({ code: 1, stdout: "" });
   expect((await run(UGLY, "hosting.yaml")).stderr).toContain("`-` cannot be combined");
   expect(await read("hosting.yaml")).toBe(UGLY);
@@ -75,10 +75,10 @@ it("fmt --json names the changed files, and prints an error on standard output",
   await writeFile(file("good.yaml"), FORM);
   const run = (...options: readonly string[]) => runIn(project.dir, ["fmt", "--json", ...options]);
   const checked = await run("--check", "hosting.yaml", "good.yaml");
-  expect([checked.code, checked.json()]).toEqual([3, { changed: ["hosting.yaml"] }]);
+  expect([checked.code, checked.json()]).toEqual([3, { format_version: "1.0", changed: ["hosting.yaml"] }]);
   expect(await read("hosting.yaml")).toBe(UGLY);
-  expect((await run("hosting.yaml")).json()).toEqual({ changed: ["hosting.yaml"] });
-  expect((await run("hosting.yaml")).json()).toEqual({ changed: [] });
+  expect((await run("hosting.yaml")).json()).toEqual({ format_version: "1.0", changed: ["hosting.yaml"] });
+  expect((await run("hosting.yaml")).json()).toEqual({ format_version: "1.0", changed: [] });
   await writeFile(file("broken.yaml"), "services: [");
   const broken = await run("broken.yaml");
   expect(broken.code).toBe(1);

@@ -8,6 +8,7 @@ import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type FakeIo, type FakeIoParts, fakeIo } from "../../support/io.ts";
 import { listening } from "../../support/listening.ts";
+import { checkOutput } from "../../support/output-schema.ts";
 import { startSandbox } from "../../support/sandbox.ts";
 
 export interface Ran {
@@ -39,6 +40,7 @@ export async function runIn(
   const io = fakeIo({ cwd: dir, ...parts });
   const code = await runCli(args, io);
   const [stdout, stderr] = [io.stdout(), io.stderr()];
+  checkOutput(args, stdout);
   for (const token of tokens) expect(stdout + stderr, "the token must not be in any output").not.toContain(token);
   expect(stdout + stderr, "no stack traces").not.toMatch(/^\s+at .+:\d+:\d+/m);
   return { code, stdout, stderr, io, json: () => JSON.parse(stdout) };

@@ -46,7 +46,7 @@ describe("import", () => {
     const made = await projectWithService("    suspended: true\n");
     const { code, json } = await made.run(["import", WWW, made.id, "--json"]);
     expect(code).toBe(0);
-    expect(json()).toEqual({ address: WWW, id: made.id, differences: ["suspended"] });
+    expect(json()).toEqual({ format_version: "1.0", address: WWW, id: made.id, differences: ["suspended"] });
     expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(2);
   });
 

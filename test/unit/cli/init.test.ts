@@ -119,7 +119,7 @@ describe("schema", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Wrote hosting.schema.json\n" });
     expect(stderr).toContain("# yaml-language-server: $schema=./hosting.schema.json");
     expect(await read(dir, "hosting.schema.json")).toBe(await packed());
-    expect((await runIn(dir, ["schema", "--json"])).json()).toEqual({ written: [] });
+    expect((await runIn(dir, ["schema", "--json"])).json()).toEqual({ format_version: "1.0", written: [] });
     expect((await runIn(dir, ["schema", "-"])).stdout).toBe(await packed());
   });
 

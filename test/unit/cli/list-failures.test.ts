@@ -75,7 +75,12 @@ describe("a command line", () => {
   it("prints the version, Node and the platform with version", async () => {
     expect((await runIn(temporaryFolder(), ["version"])).stdout).toMatch(/^hostform \d+\.\d+\.\d+ \(Node \d+/);
     const { json } = await runIn(temporaryFolder(), ["version", "--json"]);
-    expect(json()).toEqual({ version: expect.any(String), node: process.versions.node, platform: expect.any(String) });
+    expect(json()).toEqual({
+      format_version: "1.0",
+      version: expect.any(String),
+      node: process.versions.node,
+      platform: expect.any(String),
+    });
   });
 
   it("common options work before and after the command", async () => {

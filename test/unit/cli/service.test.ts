@@ -35,7 +35,7 @@ describe("password", () => {
     await made.run(["import", "hosting_service.www", made.id]);
     made.sandbox.control.clearRequests();
     const done = await made.run(["password", "hosting_service.www", "--password-stdin", "--json"], { input: PASSWORD });
-    expect(done.json()).toEqual({ service_id: made.id, generated: false });
+    expect(done.json()).toEqual({ format_version: "1.0", service_id: made.id, generated: false });
     // The GET checks that the service is the one in the state.
     expect(made.sandbox.control.requests().map(({ method }) => method)).toEqual(["GET", "POST"]);
   });
@@ -47,7 +47,12 @@ describe("password", () => {
     expect(stdout).toMatch(/^\S{8,}\n$/);
     expect(stderr).not.toContain(stdout.trim());
     const json = await made.run(["password", made.vps, "--json", "--quiet"]);
-    expect(json.json()).toEqual({ service_id: made.vps, generated: true, password: expect.any(String) });
+    expect(json.json()).toEqual({
+      format_version: "1.0",
+      service_id: made.vps,
+      generated: true,
+      password: expect.any(String),
+    });
     expect(json.stderr).toBe("");
   });
 
@@ -125,7 +130,7 @@ describe("sso", () => {
     expect(URL.canParse(stdout.trim())).toBe(true);
     expect(stdout.split("\n")).toHaveLength(2);
     const json = await made.run(["sso", made.id, "--json"]);
-    expect(json.json()).toEqual({ service_id: made.id, url: expect.stringContaining("://") });
+    expect(json.json()).toEqual({ format_version: "1.0", service_id: made.id, url: expect.stringContaining("://") });
   });
 
   it.each(["file:///etc/passwd", "javascript:alert(1)", "-h"])("neither opens nor prints the URL %s", async (url) => {

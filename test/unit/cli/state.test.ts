@@ -99,6 +99,7 @@ describe("state mv", () => {
     expect(code).toBe(0);
     const followed = 'hosting_grant.acme["dev@acme.example"]';
     expect(json()).toEqual({
+      format_version: "1.0",
       moved: [
         { from: WWW, to: "hosting_service.acme" },
         { from: GRANT, to: followed },
@@ -164,7 +165,11 @@ describe("force-unlock", () => {
   it("reports that no process holds the state", async () => {
     const made = await projectWithService();
     expect(await made.run(["force-unlock"])).toMatchObject({ code: 0, stdout: "The state is not locked.\n" });
-    expect((await made.run(["force-unlock", "--json"])).json()).toEqual({ unlocked: false, holder: null });
+    expect((await made.run(["force-unlock", "--json"])).json()).toEqual({
+      format_version: "1.0",
+      unlocked: false,
+      holder: null,
+    });
   });
 
   it("names the holder, and releases the lock only after yes", async () => {

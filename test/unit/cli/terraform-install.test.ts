@@ -191,6 +191,7 @@ terraform {
     const { stdout, stderr } = await install({ json: true });
     const mirror = path.join(home, ".terraform.d/plugins");
     expect(JSON.parse(stdout)).toEqual({
+      format_version: "1.0",
       version: VERSION,
       platform: "linux_amd64",
       platforms: ["linux_amd64"],

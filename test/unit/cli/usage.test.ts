@@ -39,7 +39,7 @@ describe("a usage error", () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
     const fix = 'Did you mean "--out"? See `hostform help plan`.';
     const diagnostic = { severity: "error", code: "usage", summary: "Unknown option --oyt", detail: "", fix };
-    expect(json()).toEqual({ errored: true, diagnostics: [diagnostic] });
+    expect(json()).toEqual({ format_version: "1.0", errored: true, diagnostics: [diagnostic] });
   });
 });
 

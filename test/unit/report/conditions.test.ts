@@ -60,7 +60,7 @@ describe("conditions of a plan", () => {
   });
 
   it("are warnings among the messages of an apply, and notes of a watch that stay apart from changes", () => {
-    const codes = planMessages(both, 0, fixOf).flatMap(({ diagnostic }) => Object(diagnostic).code ?? []);
+    const codes = planMessages(both, 0, fixOf).flatMap((one) => ("diagnostic" in one ? one.diagnostic.code : []));
     expect(codes).toEqual(["condition.own_form", "condition.off"]);
     expect([...watchNotes(both)].map(([key, { isChange }]) => [key, isChange])).toEqual([
       ["hosting_service.acme own_form", false],
