@@ -11,6 +11,8 @@ const RUNNING =
 
 /** Tests that import such a module from the sources, each with the reason. */
 const FROM_SOURCES: Readonly<Record<string, string>> = {
+  "test/docs/agents.test.ts": "reads the definitions of the commands",
+  "test/house/output-schema.test.ts": "reads the definitions of the commands",
   "test/house/remedies.test.ts": "reads the definitions of the commands",
   "test/house/rendered-remedies.test.ts": "reads the definitions of the commands",
   "test/support/files-of-c6bd9028.ts": "opens sessions of the provider for the modelled Terraform, beside the sources",

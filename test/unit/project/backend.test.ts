@@ -162,7 +162,7 @@ describe("force-unlock at a backend", () => {
     expect((await remote(["force-unlock", "other", "--yes"])).code).toBe(1);
     expect(server.lock).toBe(holder);
     const freed = await remote(["force-unlock", "4711-id", "--yes", "--json"]);
-    expect(freed.json()).toEqual({ unlocked: true, holder: null, alive: null });
+    expect(freed.json()).toEqual({ format_version: "1.0", unlocked: true, holder: null, alive: null });
     expect(server.lock).toBeUndefined();
   });
 });
