@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import { HostformError } from "../core/model/index.ts";
 import { learnEnvironment } from "../project/redaction.ts";
 import { guardIo } from "./guarded-io.ts";
+import type { JsonOutputs } from "./json.ts";
 import { problem } from "./messages.ts";
 import { inOurSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
@@ -65,7 +66,7 @@ async function report(thrown: unknown, args: readonly string[], io: GuardedIo): 
       format_version: "1.0",
       errored: true,
       diagnostics: diagnostics.map((one) => diagnosticJson(one, errLook.remedies)),
-    });
+    } satisfies JsonOutputs["error"]);
   else io.err(renderDiagnostics(diagnostics, errLook));
   if (io.errIsRunner) {
     const { annotationsOf } = await import("../report/ci.ts");

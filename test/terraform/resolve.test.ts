@@ -253,7 +253,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     expect(adopted.code, adopted.text).toBe(0);
     expect(adopted.text).toContain("The next apply on this machine writes the decision to the state.");
     const absent = await terraform.hostform("resolve", second ?? "", "--absent", "--json");
-    expect(JSON.parse(absent.out)).toEqual({ address: second, settled: "absent", stored: true });
+    expect(JSON.parse(absent.out)).toEqual({ format_version: "1.0", address: second, settled: "absent", stored: true });
     await expectEnd(terraform, subject, 1);
     await backend.close();
   });
