@@ -50,7 +50,7 @@ describeWith(POSTGRES)("workers of a fleet that are killed", { timeout: MOST_MS 
       tokens,
       sites,
       // A project that waits for the limit of its token keeps its place.
-      fleet: { interval: INTERVAL, parallelism: Math.min(50, Math.max(4, Math.ceil(tokens / workers))) },
+      fleet: { interval: INTERVAL, parallelism: Math.min(20, Math.max(4, Math.ceil(tokens / workers))) },
       sandbox: { rateLimit: LIMIT },
     });
     const random = randomBy(Number(process.env.HOSTFORM_SEED ?? 1));

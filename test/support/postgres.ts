@@ -71,7 +71,7 @@ export async function startPostgres(): Promise<Postgres> {
     port,
     unix_socket_directories: folder,
     fsync: "off",
-    max_connections: 100,
+    max_connections: 400,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const run = () =>
