@@ -13,7 +13,7 @@ import { temporaryFolder } from "./folder.ts";
 
 export const FOLDER = path.join(ROOT, "integrations/github");
 /** Name of an action of this project, in a workflow that a user copies. */
-const OWN = /^PUBLISHER\/hostform\/integrations\/github\/(\w+)@vX\.Y\.Z$/;
+const OWN = /^OWNER\/hostform\/integrations\/github\/(\w+)@vX\.Y\.Z$/;
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -86,7 +86,7 @@ export class WorkflowRun {
 
   /** Runs one action of this project as the only step of a job. */
   action(name: string, inputs: Texts = {}): Promise<Ran> {
-    const step = { id: "it", uses: `PUBLISHER/hostform/integrations/github/${name}@vX.Y.Z`, with: inputs };
+    const step = { id: "it", uses: `OWNER/hostform/integrations/github/${name}@vX.Y.Z`, with: inputs };
     return this.#job([step], undefined, { env: this.#options.env });
   }
 
