@@ -90,16 +90,8 @@ export type {
  * @throws HostformError with all mistakes of the declaration and their locations.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
-  const {
-    env = process.env,
-    files = [],
-    state,
-    policy = [],
-    clock = systemClock,
-    templates,
-    notify: sends = false,
-    declaration,
-  } = options;
+  const { env = process.env, files = [], policy = [], clock = systemClock, state, templates, declaration } = options;
+  const sends = options.notify ?? false;
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, it as base, beforeAll, describe, expect } from "vitest";
 import type { FleetReport } from "../../src/report/index.ts";
 import { signatureOf } from "../../src/webhooks/index.ts";
 import { domainOf, FleetUnderTest, until } from "../support/fleet-workers.ts";
@@ -14,21 +14,25 @@ import { POSTGRES } from "../support/programs.ts";
 import { startProject } from "../support/project.ts";
 
 let postgres: Postgres | undefined;
-const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   if (POSTGRES.path !== undefined) postgres = await startPostgres();
 }, 60_000);
 afterAll(() => postgres?.stop());
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-});
 
-async function fleetOf(projects: number, options: Partial<Parameters<typeof FleetUnderTest.start>[1]> = {}) {
-  const fleet = await FleetUnderTest.start(postgres as Postgres, { projects, tokens: 3, ...options });
-  ends.push(() => fleet.close());
-  return fleet;
-}
+type Options = Partial<Parameters<typeof FleetUnderTest.start>[1]>;
+
+const it = base.extend<{ fleetOf: (projects: number, options?: Options) => Promise<FleetUnderTest> }>({
+  fleetOf: async ({ task: _ }, use) => {
+    const fleets: FleetUnderTest[] = [];
+    await use(async (projects, options = {}) => {
+      const fleet = await FleetUnderTest.start(postgres as Postgres, { projects, tokens: 3, ...options });
+      fleets.push(fleet);
+      return fleet;
+    });
+    for (const fleet of fleets) await fleet.close();
+  },
+});
 
 const everyResult = async (fleet: FleetUnderTest, wanted: readonly string[]) => {
   const results = Object.values(await fleet.results());
@@ -39,8 +43,8 @@ const everyResult = async (fleet: FleetUnderTest, wanted: readonly string[]) => 
 const holdAnswer = (fleet: FleetUnderTest, project: string, delayMs: number) =>
   fleet.hostOf(project).control.addFault({ method: "POST", path: "/services", phase: "after", delayMs });
 
-describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
-  it("check and apply all projects within the interval, and serve their results", async () => {
+describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000, concurrent: true }, () => {
+  it("check and apply all projects within the interval, and serve their results", async ({ fleetOf }) => {
     const fleet = await fleetOf(12);
     const started = Date.now();
     const [first, second] = [
@@ -70,7 +74,7 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     expect(await first.end("SIGTERM"), first.text).toBe(0);
   });
 
-  it("take the checks of a worker that was stopped, whose apply records its last response", async () => {
+  it("take the checks of a worker that was stopped, whose apply records its last response", async ({ fleetOf }) => {
     const fleet = await fleetOf(3, { tokens: 1, fleet: { parallelism: 1 } });
     holdAnswer(fleet, "p0000", 3_000);
     const stopped = await fleet.worker("--auto-approve");
@@ -90,7 +94,7 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
   });
 
-  it("handle a delivery once, whichever worker receives it, and refuse forged ones", async () => {
+  it("handle a delivery once, whichever worker receives it, and refuse forged ones", async ({ fleetOf }) => {
     const fleet = await fleetOf(2, {
       tokens: 1,
       fleet: { projects: [{ path: "customers/*", secret_env: "HOOK_SECRET" }] },
@@ -123,7 +127,9 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     expect(text().match(/\(event\)/g)).toHaveLength(1);
   });
 
-  it("apply a wave only after the wave before, and check the projects that a person names first", async () => {
+  it("apply a wave only after the wave before, and check the projects that a person names first", async ({
+    fleetOf,
+  }) => {
     const fleet = await fleetOf(4, { tokens: 1, fleet: { waves: [1] } });
     fleet.hostOf("p0000").control.addFault({ method: "POST", path: "/services", phase: "before", status: 422 });
     const worker = await fleet.worker("--auto-approve");
@@ -152,7 +158,7 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
     expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
   });
 
-  it("order at most the limit of the fleet together", async () => {
+  it("order at most the limit of the fleet together", async ({ fleetOf }) => {
     const fleet = await fleetOf(8, { tokens: 8, fleet: { guards: { max_orders: 3 }, parallelism: 4 } });
     const workers = [await fleet.worker("--auto-approve"), await fleet.worker("--auto-approve")];
     await until(
@@ -167,14 +173,16 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000 }, () => {
   });
 });
 
-describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000 }, () => {
+describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000, concurrent: true }, () => {
   /** Long enough that no check of the schedule runs during a test. */
   const interval = "1h";
   const resultOf = async (fleet: FleetUnderTest, name: string) => (await fleet.results())[name];
   const check = async (fleet: FleetUnderTest, name: string) =>
     expect(await fleet.run("check", `*${name}`)).toMatchObject({ code: 0 });
 
-  it("applies changed files of a later project only after a good check of the changed files of a canary", async () => {
+  it("applies changed files of a later project only after a good check of the changed files of a canary", async ({
+    fleetOf,
+  }) => {
     const fleet = await fleetOf(2, { tokens: 1, fleet: { waves: [1], interval } });
     const worker = await fleet.worker("--auto-approve");
     const recorded = () => fleet.run("status", "--recorded");
@@ -206,7 +214,9 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     );
   });
 
-  it("applies nothing by an earlier fleet.yaml: the next check uses the new limits, and an error stops the apply", async () => {
+  it("applies nothing by an earlier fleet.yaml: the next check uses the new limits, and an error stops the apply", async ({
+    fleetOf,
+  }) => {
     const fleet = await fleetOf(1, { tokens: 1, fleet: { guards: { max_orders: 9 }, interval } });
     const worker = await fleet.worker();
     await until(async () => (await resultOf(fleet, "p0000")) === "differs");
@@ -240,7 +250,7 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     expect(fleet.ordered()).toEqual([]);
   });
 
-  it("does not begin a later wave while an entry of the first wave has an error", async () => {
+  it("does not begin a later wave while an entry of the first wave has an error", async ({ fleetOf }) => {
     const fleet = await fleetOf(1, { tokens: 1 });
     fleet.configure({ interval, projects: [{ path: "missing" }, { path: "customers/*" }], waves: [1] });
     const worker = await fleet.worker("--auto-approve");
@@ -250,7 +260,7 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     expect(fleet.ordered()).toEqual([]);
   });
 
-  it("keeps the last valid files of a repository after a broken commit", async () => {
+  it("keeps the last valid files of a repository after a broken commit", async ({ fleetOf }) => {
     const fleet = await fleetOf(1, { tokens: 1 });
     const git = (...args: string[]) => {
       const options = ["-c", "user.name=ana", "-c", "user.email=ana@agency.example", "-c", "init.defaultBranch=main"];
@@ -293,7 +303,7 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     await until(async () => (await project())?.commit === third);
   });
 
-  it("checks all projects soon after SIGHUP, although their interval is long", async () => {
+  it("checks all projects soon after SIGHUP, although their interval is long", async ({ fleetOf }) => {
     const fleet = await fleetOf(2, { fleet: { interval } });
     const worker = await fleet.worker();
     await until(() => everyResult(fleet, ["differs"]));
@@ -305,7 +315,9 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     expect(worker.isEnded).toBe(false);
   });
 
-  it("cancels its requests after the second Ctrl-C, keeps their creates pending, and its heir orders nothing twice", async () => {
+  it("cancels its requests after the second Ctrl-C, keeps their creates pending, and its heir orders nothing twice", async ({
+    fleetOf,
+  }) => {
     const fleet = await fleetOf(1, { tokens: 1 });
     holdAnswer(fleet, "p0000", 25_000);
     const stopped = await fleet.worker("--auto-approve");
@@ -327,7 +339,7 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     expect(fleet.ordered()).toEqual([domainOf("p0000")]);
   });
 
-  it("leaves its check and the orders of its limits to others if it is killed", async () => {
+  it("leaves its check and the orders of its limits to others if it is killed", async ({ fleetOf }) => {
     const fleet = await fleetOf(2, { tokens: 1, fleet: { parallelism: 1, interval, guards: { max_orders: 1 } } });
     const [first = "", second = ""] = fleet.names;
     fleet.hosts[0]?.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 10_000 });
@@ -353,7 +365,7 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     expect(counted).toEqual([{ orders: 1 }]);
   });
 
-  it("reports a running check beside the last result, and says so if no check has ended", async () => {
+  it("reports a running check beside the last result, and says so if no check has ended", async ({ fleetOf }) => {
     const fleet = await fleetOf(1, { tokens: 1, fleet: { interval } });
     expect((await fleet.run("status", "--recorded")).text).toBe("No project was checked yet.\n");
     const worker = await fleet.worker();

@@ -1,9 +1,10 @@
 import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
 import { EVENTS } from "../../core/model/index.ts";
+import type { JsonOutputs } from "../json.ts";
 import { port } from "../listen-address.ts";
 import { collect, given, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
-import { printJson, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { longVersion, platform } from "../version.ts";
 
 const GROUP = "Sandbox and setup:";
@@ -94,7 +95,15 @@ export function registerSetup({ command, action }: Registration): void {
 
 async function runVersion(terminal: Terminal): Promise<number> {
   if (terminal.json) {
-    printJson(terminal, "version", { version: VERSION, node: process.versions.node, platform });
+    terminal.document(
+      {
+        format_version: "1.0",
+        version: VERSION,
+        node: process.versions.node,
+        platform,
+      } satisfies JsonOutputs["version"],
+      2,
+    );
   } else terminal.out(`${longVersion}\n`);
   return 0;
 }
