@@ -52,8 +52,7 @@ describe.each(files)("%s", (file) => {
 
   it("pins each action of others to a commit, with the version in a comment", () => {
     const used = [...textOf(file).matchAll(/uses: (.*)/g)].map(([, name = ""]) => name);
-    const pin =
-      /^actions\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$|^OWNER\/hostform\/integrations\/github\/\w+@vX\.Y\.Z$/;
+    const pin = /^actions\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$|^OWNER\/hostform\/integrations\/github\/\w+@vX\.Y\.Z$/;
     expect(used.filter((name) => !pin.test(name))).toEqual([]);
   });
 
