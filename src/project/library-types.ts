@@ -63,7 +63,8 @@ export interface OwnState {
 }
 
 /**
- * Opens the store of an account: the same facts for all processes that use its token. Several projects may share a store.
+ * Opens the store of an account: the same facts for all processes that use its token. Each project needs its own instance, because the
+ * creates of one instance run simultaneously.
  * @param of `account`: digest of URL and token. `origin`: origin of the API.
  */
 export type OpenStore = (of: { readonly account: string; readonly origin: string }) => AccountStore;

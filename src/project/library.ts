@@ -13,7 +13,6 @@ import {
   heldIn,
   isError,
   isFulfilled,
-  isStopped,
   type Plan,
   systemClock,
   unfulfilledIn,
@@ -68,7 +67,7 @@ import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { projectStatus } from "./status.ts";
 import { refuseUntrusted } from "./trust.ts";
 
-export { MemoryStore } from "../core/local/memory-store.ts";
+export { memoryStores } from "../core/local/memory-store.ts";
 export { HostformError } from "../core/model/index.ts";
 export type * from "./library-types.ts";
 export type {
@@ -185,11 +184,10 @@ class LoadedProject {
       requireApplicable(saved.plan, partial);
       const { request } = saved;
       const { pending, conditions = [] } = saved.plan;
-      const held = heldIn(saved.plan);
       if (!hasChanges(saved.plan)) {
         const unfulfilled = unfulfilledIn(saved.plan);
         const nothing = { outcomes: [], diagnostics: [], interrupted: false, requests: 0, seconds: 0 };
-        return appliedOf(redaction, saved, { ...nothing, pending, unfulfilled, held, conditions });
+        return appliedOf(redaction, saved, { ...nothing, pending, unfulfilled, conditions });
       }
       const asked = { ...request, command: request.mode, saved, caps: options, waits: wait };
       return withPlan(project, asked, async (run) => {
@@ -204,7 +202,7 @@ class LoadedProject {
         const others = conditions.filter(({ address }) => !own.has(address));
         return appliedOf(redaction, saved, {
           ...result,
-          held,
+          held: heldIn(saved.plan),
           pending: [...new Set([...pending.filter(isOpen), ...result.pending])],
           conditions: [...others, ...(result.conditions ?? run.plan.conditions ?? [])],
         });
@@ -337,10 +335,9 @@ class Planned implements Attention {
  * @throws HostformError if it cannot.
  */
 function requireApplicable(plan: Plan, isPartial: boolean): void {
-  const held = hasChanges(plan) && !isPartial ? heldIn(plan) : [];
-  if (!isStopped(plan) && plan.forReading === undefined && held.length === 0) return;
+  if (mayApply(plan, isPartial)) return;
   const errors = plan.diagnostics.filter(isError);
-  throw new HostformError(errors.length > 0 ? errors : [problem("plan.saved/unfit", { held })]);
+  throw new HostformError(errors.length > 0 ? errors : [problem("plan.saved/unfit", { held: heldIn(plan) })]);
 }
 
 const attentionIn = (redaction: Redaction, plan: Plan, result?: ApplyResult) =>

@@ -12,6 +12,7 @@ import type { AccountStore } from "../core/local/index.ts";
 import { type Diagnostic, didYouMean, fail, ifExplained, type ProviderConfig, shellPath } from "../core/model/index.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
 import { interruptible } from "./interrupt.ts";
+import type { OpenStore } from "./library-types.ts";
 import { learnToken, type Redaction } from "./redaction.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 
@@ -254,7 +255,7 @@ export class Providers {
     const key = JSON.stringify([baseUrl, token]);
     const shared = known.get(key) ?? {
       store:
-        source.openStore?.({ account: accountDigest(baseUrl, token), origin: originIn(baseUrl) }) ??
+        givenStore(source, { account: accountDigest(baseUrl, token), origin: originIn(baseUrl) }) ??
         openStore({
           ...{ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn },
           isBesideState: this.#isBesideState,
@@ -265,6 +266,19 @@ export class Providers {
     known.set(key, shared);
     return shared;
   }
+}
+
+/** Stores that projects have received from a program. */
+const GIVEN = new WeakSet<AccountStore>();
+
+/** Opens the store of a program. @throws HostformError `usage` if another project has it: its creates would run simultaneously. */
+function givenStore({ openStore }: ProjectSource, of: Parameters<OpenStore>[0]): AccountStore | undefined {
+  const store = openStore?.(of);
+  if (store === undefined) return undefined;
+  if (GIVEN.has(store))
+    fail("usage", "`store` returned the store of another project: return a new one for each project");
+  GIVEN.add(store);
+  return store;
 }
 
 const originIn = (address = ""): string => URL.parse(address)?.origin ?? address;

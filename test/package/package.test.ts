@@ -285,7 +285,7 @@ void fetchHandler({ onEvent: () => {} });
   it("has types that a consumer compiles against with every strict flag", () => {
     writeFileSync(
       path.join(folder, "consumer.ts"),
-      `import { type AccountStore, type Adopted, type Applied, type ApplyEvent, type DeclarationValue, type LoadedProject, loadProject, MemoryStore, type OwnState, type Planned } from "hostform";
+      `import { type AccountStore, type Adopted, type Applied, type ApplyEvent, type DeclarationValue, type LoadedProject, loadProject, memoryStores, type OpenStore, type OwnState, type Planned } from "hostform";
 import { ApiError, HostingClient, type ServiceRecord } from "hostform/client";
 import { type Sandbox, startSandbox } from "hostform/sandbox";
 import { createServer } from "node:http";
@@ -307,7 +307,7 @@ export const adopted = async (): Promise<Adopted> =>
   (await loadProject({ directory: "." })).adopt({ approve: ({ requests }) => requests < 400, select: ["*.example"] });
 const declaration = { project: "acme", services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } } } satisfies DeclarationValue;
 export const inMemory = (state: OwnState): Promise<LoadedProject> =>
-  loadProject({ declaration, state, store: ({ account }): AccountStore => new MemoryStore({ account }) });
+  loadProject({ declaration, state, store: memoryStores() satisfies OpenStore });
 // @ts-expect-error no such attribute
 void loadProject({ declaration: { project: "acme", services: { www: { plan: 11 } } } });
 // @ts-expect-error no such currency

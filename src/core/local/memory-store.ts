@@ -289,4 +289,17 @@ export class MemoryStore implements AccountStore {
   }
 }
 
+/**
+ * Returns a function that opens stores in memory. Keep the function: all its stores of an account share their facts, so the projects of
+ * a program create objects one after the other. Other processes do not know these facts.
+ */
+export function memoryStores(): (of: { readonly account: string }) => MemoryStore {
+  const known = new Map<string, MemoryTables>();
+  return ({ account }) => {
+    const tables = known.get(account) ?? new MemoryTables();
+    known.set(account, tables);
+    return new MemoryStore({ account, tables });
+  };
+}
+
 const keyOf = ({ list, name }: Pick<Note, "list" | "name">): string => JSON.stringify([list, name]);

@@ -3,14 +3,16 @@ import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { LoadOptions, OwnState } from "../../../src/project/library.ts";
+import type { LoadOptions, OwnState, Planned } from "../../../src/project/library.ts";
 import {
   type DeclarationValue,
   errorText,
   HostformError,
   loadProject,
-  MemoryStore,
+  memoryStores,
+  type OpenStore,
 } from "../../../src/project/library.ts";
+import type { SandboxOptions } from "../../../src/sandbox/index.ts";
 import { startSandbox } from "../../support/sandbox.ts";
 import { watchPaths } from "../../support/watched-paths.ts";
 
@@ -19,6 +21,11 @@ const DECLARED = {
   defaults: { services: { currency: "USD", deletion_policy: "forget" } },
   services: { www: { plan_id: 11, domain: "www.acme.example", grants: { "dev@acme.example": "manage" } } },
   webhooks: { paid: { url: "https://hooks.example/in", events: ["invoice.paid"] } },
+} as const satisfies DeclarationValue;
+
+const SITE = {
+  project: "acme",
+  services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } },
 } as const satisfies DeclarationValue;
 
 /** Creates a state in memory. */
@@ -53,8 +60,8 @@ function memoryState() {
   return { state, writes, text: () => text };
 }
 
-async function account() {
-  const { url, tokens, control } = await startSandbox();
+async function account(options: SandboxOptions = {}) {
+  const { url, tokens, control } = await startSandbox(options);
   const directory = mkdtempSync(path.join(tmpdir(), "hostform-value-"));
   const env = { HOSTING_TOKEN: tokens.agency, HOSTING_BASE_URL: url, HOME: directory, HOSTFORM_STATE_HOME: directory };
   const load = (more: LoadOptions) => loadProject({ directory, env, ...more });
@@ -69,13 +76,10 @@ describe("a declaration as a value", () => {
   it("is planned and applied without a file: no path of the folder or of the home folder is used", async () => {
     const { directory, load, ordered } = await account();
     const { state, writes, text } = memoryState();
-    const stores = new Map<string, MemoryStore>();
-    const opened: string[] = [];
-    const store = ({ account, origin }: { account: string; origin: string }) => {
-      opened.push(origin);
-      const known = stores.get(account) ?? new MemoryStore({ account });
-      stores.set(account, known);
-      return known;
+    const [stores, opened] = [memoryStores(), new Set<string>()];
+    const store: OpenStore = (of) => {
+      opened.add(of.origin);
+      return stores(of);
     };
     const watched = watchPaths();
     watched.begin();
@@ -93,7 +97,46 @@ describe("a declaration as a value", () => {
     expect(text()).toContain("hosting_service");
     // The id of the order is written before the grant and the end of the run.
     expect(writes.length).toBeGreaterThan(3);
-    expect(new Set(opened).size).toBe(1);
+    expect(opened.size).toBe(1);
+  });
+
+  it("orders once if two projects of a program share stores in memory, also at a slow host", async () => {
+    const { load, ordered } = await account({ processingMs: 100 });
+    const store = memoryStores();
+    const projects = ["a", "b"].map((project) =>
+      load({ declaration: { ...SITE, project }, state: memoryState().state, store }),
+    );
+    const planned = await Promise.all(projects.map(async (project) => (await project).plan()));
+    const applied = await Promise.all(
+      projects.map(async (project, at) => (await project).apply(planned[at] as Planned).catch((error) => error)),
+    );
+    expect(ordered()).toBe(1);
+    expect(applied.map(({ complete }) => complete === true).sort()).toEqual([false, true]);
+  });
+
+  it("rejects a store that another project has, because creates of one store run simultaneously", async () => {
+    const { load } = await account();
+    const one = memoryStores()({ account: "" });
+    const plan = async () => (await load({ declaration: SITE, state: memoryState().state, store: () => one })).plan();
+    await plan();
+    await expect(plan()).rejects.toThrow("return a new one for each project");
+  });
+
+  it("throws the reason if the account no longer matches the plan, or no plan can be applied", async () => {
+    const { load, ordered } = await account();
+    const store = memoryStores();
+    const of = (declaration: DeclarationValue) => load({ declaration, state: memoryState().state, store });
+    const [first, second] = [await of(SITE), await of({ ...SITE, project: "other" })];
+    const plans = [await first.plan(), await second.plan()] as const;
+    expect(await first.apply(plans[0])).toMatchObject({ complete: true });
+    await expect(second.apply(plans[1])).rejects.toMatchObject({ diagnostics: [{ code: "plan.exists" }] });
+    const services = { www: { ...SITE.services.www, plan_id: 999, domain: "new.acme.example" } };
+    const unfit = await of({ ...SITE, services });
+    const plan = await unfit.plan();
+    expect(plan).toMatchObject({ applicable: false, hasChanges: false });
+    await expect(unfit.apply(plan)).rejects.toThrow("999");
+    await expect(unfit.apply(plan, { partial: true })).rejects.toThrow("999");
+    expect(ordered()).toBe(1);
   });
 
   it("gives the plan of the same declaration in YAML", async () => {
