@@ -102,8 +102,7 @@ describe("the component plan", () => {
       "project: acme\nvariables: {name: {}}\nservices:\n  www: {plan_id: 11, currency: USD, domain: '${var.name}'}\n";
     request.write("hosting.yaml", yaml);
     request.write("environments/staging.yaml", place);
-    await request.commit(request.checkout);
-    await request.run(["git", "push", "--quiet", "origin", "HEAD:main"]);
+    await request.push();
     request.write("environments/staging.yaml", `${place}provider: {base_url: "https://evil.example"}\n`);
     const { code, log } = await request.runJob();
     expect(code, log).toBe(0);

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { readPage } from "../docs/markdown.ts";
 import { type Host, host, ROOT, SITE } from "./host.ts";
 
@@ -65,17 +65,17 @@ describe("the workflow of Atlantis", () => {
   const config = parse(text("integrations/atlantis/repos.yaml")) as Config;
 
   /** Runs the steps of a command like Atlantis: each in its own shell, in the directory of the project. */
-  async function stepsOf(its: Host, command: "plan" | "apply", workspace = "default") {
+  async function stepsOf(its: Host, command: "plan" | "apply", workspace = "default", folder = ".") {
     const env = {
       ...STATE,
       HOSTING_TOKEN: its.sandbox.tokens.agency,
       BASE_BRANCH_NAME: "main",
-      REPO_REL_DIR: ".",
+      REPO_REL_DIR: folder,
       WORKSPACE: workspace,
       PLANFILE: path.join(its.checkout, `${workspace}.tfplan`),
     };
     const [{ run: step = "" } = {}] = config.workflows.hostform[command].steps;
-    return its.run(["sh", "-c", step], env);
+    return its.run(["sh", "-c", step], env, path.join(its.checkout, folder));
   }
 
   it("lets a repository select the workflow, but define none", () => {
@@ -102,6 +102,56 @@ describe("the workflow of Atlantis", () => {
     // The next plan reads the state of the base branch.
     expect((await stepsOf(its, "plan")).text).toContain("No changes.");
     expect((await stepsOf(its, "apply")).status).toBe(0);
+  });
+
+  it("reads the state of each project outside of the repository's root", async () => {
+    const its = await host();
+    const folders = ["sites/a", "sites/b"];
+    for (const folder of folders) await its.project(folder);
+    await its.push();
+    for (const folder of folders) {
+      const first = await stepsOf(its, "plan", "default", folder);
+      expect(first.text).toContain(`The project in ${folder} has no state on the branch main.`);
+      // The copy of the state no longer exists, so no command may name the copy.
+      expect([first.status, first.text]).toEqual([0, expect.not.stringMatching(/--state|tmp\./)]);
+      expect((await stepsOf(its, "apply", "default", folder)).status).toBe(0);
+    }
+    expect(ordered(its)).toEqual(["a.acme.example", "b.acme.example"]);
+    for (const folder of folders) {
+      const again = await stepsOf(its, "plan", "default", folder);
+      expect([again.status, again.text]).toEqual([0, expect.stringContaining("\nNo changes. ")]);
+    }
+  });
+
+  it("plans a new project, but no known project without its state", async () => {
+    const its = await host();
+    await its.project("sites/new");
+    expect((await stepsOf(its, "plan", "default", "sites/new")).text).toContain("Plan: 1 to add");
+    its.backend.fault = () => ({ status: 403 });
+    const { status, text: log } = await stepsOf(its, "plan");
+    expect([status, log]).toEqual([1, expect.not.stringContaining("Plan:")]);
+  });
+
+  it("uses the environments of the base branch in a subfolder", async () => {
+    const its = await host();
+    const own = await its.project("sites/a");
+    const declared = readFileSync(path.join(its.checkout, "sites/a/hosting.yaml"), "utf8");
+    its.write("sites/a/hosting.yaml", declared.replace(/^backend:[\s\S]*?(?=^services)/m, ""));
+    its.write("sites/a/environments/staging.yaml", stringify({ backend: { http: own.settings } }));
+    const before = await stepsOf(its, "plan", "staging", "sites/a");
+    expect([before.status, before.text]).toEqual([
+      1,
+      "The branch main has no environments/staging.yaml in sites/a. Merge this file first.\n",
+    ]);
+    await its.push();
+    for (const command of ["plan", "apply"] as const)
+      expect((await stepsOf(its, command, "staging", "sites/a")).status).toBe(0);
+    expect((await stepsOf(its, "plan", "staging", "sites/a")).text).toContain("No changes.");
+  });
+
+  it("lists every variable of the server", () => {
+    for (const name of ["HOSTING_BASE_URL", "HOSTING_TOKEN", "HOSTFORM_ALLOWED_ORIGINS", "HOSTFORM_ENV_ALLOW"])
+      expect(text("integrations/atlantis/repos.yaml").split("\nrepos:")[0]).toContain(name);
   });
 
   it("sends no credential where a pull request points to", async () => {
