@@ -141,7 +141,7 @@ describe("the workflow of Atlantis", () => {
     const before = await stepsOf(its, "plan", "staging", "sites/a");
     expect([before.status, before.text]).toEqual([
       1,
-      "The branch main has no environments/staging.yaml in sites/a. Merge this file first.\n",
+      "The branch main has no sites/a/environments/staging.yaml. Merge this file first.\n",
     ]);
     await its.push();
     for (const command of ["plan", "apply"] as const)
@@ -178,9 +178,16 @@ describe("the Jenkinsfile", () => {
     [...(stages.get(name) ?? "").matchAll(/credentialsId: '([\w-]+)'/g)].map(([, id]) => id);
 
   it("gives credentials for changes to the main branch only, and applies after an approval", () => {
-    expect([...stages.keys()]).toEqual(["Plan a change request", "Plan", "Approve", "Apply"]);
+    expect([...stages.keys()]).toEqual(["Validate a fork", "Plan a change request", "Plan", "Approve", "Apply"]);
     expect(credentials("Plan a change request")).toEqual(["hosting-view-token", "hosting-state-read"]);
-    expect(credentials("Approve")).toEqual([]);
+    // The agent runs nothing of a fork with a credential.
+    const conditions = /when \{ beforeAgent true; changeRequest\(\); (.*) \}\n/;
+    expect(conditions.exec(stages.get("Validate a fork") ?? "")?.[1]).toBe("expression { env.CHANGE_FORK }");
+    expect(conditions.exec(stages.get("Plan a change request") ?? "")?.[1]).toBe(
+      "not { expression { env.CHANGE_FORK } }",
+    );
+    for (const name of ["Validate a fork", "Approve"]) expect(credentials(name)).toEqual([]);
+    expect(stages.get("Approve")).toContain("options { timeout(time: 1, unit: 'HOURS') }");
     for (const name of ["Plan", "Approve", "Apply"]) expect(stages.get(name)).toMatch(/when \{.*\bbranch 'main' \}/);
     for (const name of ["Plan", "Apply"]) expect(credentials(name)).toEqual(["hosting-token", "hosting-state"]);
     expect(stages.get("Approve")).toContain("input {");
@@ -190,23 +197,56 @@ describe("the Jenkinsfile", () => {
       expect(code.split(open as string).length).toBe(code.split(close as string).length);
   });
 
-  it("runs each stage", async () => {
+  const stage = (its: Host, name: string, token: string, folder = ".") =>
+    its.run(["sh", "-xe", "-c", scriptOf(name)], {
+      ...STATE,
+      HOSTING_TOKEN: token,
+      CHANGE_TARGET: "main",
+      HOSTING_DIRECTORY: folder,
+    });
+
+  it.each([".", "sites/a"])("runs each stage in the folder %s", async (folder) => {
     const its = await host();
-    const stage = (name: string, token: string) =>
-      its.run(["sh", "-xe", "-c", scriptOf(name)], { ...STATE, HOSTING_TOKEN: token, CHANGE_TARGET: "main" });
-    const request = await stage("Plan a change request", its.sandbox.tokens.viewer);
+    await its.project("sites/a");
+    await its.project("sites/b");
+    // Only the checkout has credentials for the repository.
+    await its.run(["git", "remote", "set-url", "origin", "file:///private"]);
+    const request = await stage(its, "Plan a change request", its.sandbox.tokens.viewer, folder);
     expect([request.status, ordered(its)], request.text).toEqual([0, []]);
-    expect(readFileSync(path.join(its.checkout, "hosting-plan.html"), "utf8")).toContain("www.acme.example");
+    const domain = folder === "." ? "www.acme.example" : "a.acme.example";
+    expect(readFileSync(path.join(its.checkout, "hosting-plan.html"), "utf8")).toContain(domain);
     for (const name of ["Plan", "Apply"]) {
-      const { status, text: log } = await stage(name, its.sandbox.tokens.agency);
+      const { status, text: log } = await stage(its, name, its.sandbox.tokens.agency, folder);
       expect(status, log).toBe(0);
     }
-    expect(ordered(its)).toEqual(["www.acme.example"]);
+    expect(ordered(its)).toEqual([domain]);
+  });
+
+  it("plans a new project, and reads the state of a project of the target branch", async () => {
+    const its = await host();
+    await its.project("sites/a");
+    const plan = () => stage(its, "Plan a change request", its.sandbox.tokens.viewer, "sites/a");
+    expect(await plan()).toMatchObject({
+      status: 0,
+      text: expect.stringContaining("The project has no state on the branch main."),
+    });
+    await its.push();
+    await stage(its, "Plan", its.sandbox.tokens.agency, "sites/a");
+    await stage(its, "Apply", its.sandbox.tokens.agency, "sites/a");
+    expect(await plan()).toMatchObject({ status: 0, text: expect.stringContaining("\nNo changes. ") });
+    await its.run(["git", "update-ref", "-d", "refs/remotes/origin/main"]);
+    expect(await plan()).toMatchObject({ status: 1, text: expect.stringContaining("did not fetch the target branch") });
+  });
+
+  it("only validates a fork, and sends no password of a change request", async () => {
+    const its = await host();
+    expect((await stage(its, "Validate a fork", "")).status).toBe(0);
     its.write(
       "hosting.yaml",
       `project: acme\nservices:\n  www: {${SITE.replaceAll("\n", ", ")}, password: {file: /etc/passwd}}\n`,
     );
-    expect((await stage("Plan a change request", its.sandbox.tokens.viewer)).status).toBe(1);
+    for (const name of ["Validate a fork", "Plan a change request"])
+      expect((await stage(its, name, its.sandbox.tokens.viewer)).status).toBe(1);
   });
 });
 
