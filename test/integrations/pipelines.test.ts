@@ -36,24 +36,47 @@ describe("the hooks of pre-commit", () => {
       expect(language).toBe("system");
       const names = ["hosting.yaml", "sites/hosting.yml", "clients/acme.hosting.yaml", "myhosting.yaml", "a.yaml"];
       expect(names.map((name) => new RegExp(files).test(name))).toEqual([true, true, true, false, false]);
+      const others = [
+        "environments/a.yaml",
+        "sites/a/environments/b.yaml",
+        "environments/c.txt",
+        "myenvironments/d.yaml",
+      ];
+      expect(others.map((name) => new RegExp(files).test(name))).toEqual([true, true, false, false]);
     }
   });
 
-  it("hostform-validate fails for a mistake", async () => {
+  it("hostform-validate fails for a mistake in the project of its entry", async () => {
     const its = await host();
-    its.write("sites/hosting.yaml", "project: sites\nservices: {www: {plan_id: one}}\n");
-    expect((await run(its, "hostform-validate", ["hosting.yaml"])).status).toBe(0);
-    expect((await run(its, "hostform-validate", ["sites/hosting.yaml"], ["-C", "sites"])).status).toBe(1);
+    await its.run(["rm", "hosting.yaml"]);
+    its.write("sites/a/hosting.yaml", "project: a\nservices: {www: {plan_id: one}}\n");
+    its.write("sites/b/hosting.yaml", "project: b\n");
+    its.write("sites/b/environments/production.yaml", "guards: {max_orders: 1}\n");
+    const [page = ""] = /^## pre-commit[\s\S]*?^## /m.exec(text("docs/ci.md")) ?? [];
+    const [, yaml = ""] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+    const [{ hooks: entries }] = (
+      parse(yaml) as { repos: [{ hooks: { id: string; files?: string; args?: string[] }[] }] }
+    ).repos;
+    const changed = ["sites/a/hosting.yaml", "sites/b/environments/production.yaml"];
+    const codes: (number | null)[] = [];
+    for (const { id, files = "", args } of entries) {
+      const names = changed.filter((name) => new RegExp(files).test(name));
+      codes.push((await run(its, id, names, args)).status);
+    }
+    expect(codes).toEqual([1, 0, 0]);
   });
 
   it("hostform-fmt formats the files of the commit only", async () => {
     const its = await host();
-    for (const name of ["a.hosting.yaml", "b.hosting.yaml", "other.yaml"]) its.write(name, "project:    acme\n");
-    expect((await run(its, "hostform-fmt", ["a.hosting.yaml", "other.yaml"])).status).toBe(0);
-    const texts = ["a.hosting.yaml", "b.hosting.yaml", "other.yaml"].map((name) =>
-      readFileSync(path.join(its.checkout, name), "utf8"),
-    );
-    expect(texts).toEqual(["project: acme\n", "project:    acme\n", "project:    acme\n"]);
+    await its.run(["rm", "hosting.yaml"]);
+    const [changed, unchanged] = [
+      ["sites/a/hosting.yaml", "sites/a/environments/b.yaml"],
+      ["b.hosting.yaml", "other.yaml"],
+    ];
+    for (const name of [...changed, ...unchanged]) its.write(name, "variables:    {}\n");
+    expect((await run(its, "hostform-fmt", [...changed, "other.yaml"])).status).toBe(0);
+    const texts = [...changed, ...unchanged].map((name) => readFileSync(path.join(its.checkout, name), "utf8"));
+    expect(texts).toEqual(["variables: {}\n", "variables: {}\n", "variables:    {}\n", "variables:    {}\n"]);
   });
 });
 
@@ -257,8 +280,12 @@ describe("the preset of Renovate", () => {
         readonly managerFilePatterns: string[];
         readonly matchStrings: readonly string[];
         readonly depNameTemplate: string;
+        readonly packageNameTemplate: string;
+        readonly datasourceTemplate: string;
+        readonly extractVersionTemplate: string;
       },
     ];
+    readonly packageRules: readonly { readonly enabled?: boolean }[];
   };
   const [manager] = preset.customManagers;
   /** Returns the versions that Renovate finds. Renovate uses RE2. */
@@ -270,6 +297,19 @@ describe("the preset of Renovate", () => {
     }
     return found;
   };
+
+  it("proposes only releases of the repository that the user names", () => {
+    expect([manager.datasourceTemplate, manager.packageNameTemplate]).toEqual(["github-releases", "{{arg0}}"]);
+    const matcher = RE2JS.compile(manager.extractVersionTemplate).matcher("v0.2.0");
+    expect([matcher.find(), matcher.group("version")]).toEqual([true, "0.2.0"]);
+    // The manager for package.json uses npm, where the name may belong to another publisher.
+    expect(preset.packageRules.filter(({ enabled }) => enabled === false)).toEqual([
+      { matchDatasources: ["npm"], matchPackageNames: ["hostform"], enabled: false },
+    ]);
+    expect(text("docs/ci.md")).toMatch(
+      /"extends": \["github>acme\/hostform\/\/integrations\/renovate\/default\(acme\/hostform\)"\]/,
+    );
+  });
 
   it("finds the version in each example of the pages", () => {
     const blocks = globSync("docs/*.md", { cwd: ROOT }).flatMap((file) => readPage(file, text(file)).blocks);
