@@ -93,7 +93,8 @@ describe("the Argo CD plugin", () => {
   });
 
   it.each([
-    ["no backend", { "hosting.yaml": "project: acme\n" }, {}, "declares no backend"],
+    ["no backend", { "hosting.yaml": "project: acme\n" }, {}, "The declaration has no backend"],
+    ["an image without a version", {}, { HOSTFORM_IMAGE: "registry:5000/hostform" }, "has no tag and no digest"],
     ["an environment with other characters", {}, { ARGOCD_ENV_ENVIRONMENT: "a]\nx: y" }, "is not a name"],
     ["more than 1 MB of files", { "picture.webp": randomBytes(800_000).toString("latin1") }, {}, "exceed the limit"],
   ])("generates nothing for %s", async (_, files, more, words) => {
@@ -101,6 +102,27 @@ describe("the Argo CD plugin", () => {
     for (const [name, content] of Object.entries(files)) write(name, content);
     const { status, stdout, text } = await generate(more);
     expect([status, stdout, text]).toEqual([1, "", expect.stringContaining(words)]);
+  });
+
+  it("accepts a backend in another file of the declaration", async () => {
+    const { checkout, generate, write } = await application();
+    write("state.hosting.yaml", readFileSync(path.join(checkout, "hosting.yaml"), "utf8"));
+    write("hosting.yaml", "description: no backend\n");
+    expect(await generate()).toMatchObject({ status: 0 });
+  });
+
+  it.each([
+    ["a long name", "a".repeat(63)],
+    ["a name with dots", `${"a.".repeat(20)}example`],
+    ["a name with its namespace", "team_agency"],
+  ])("gives valid names of at most 63 characters to an application with %s", async (_, name) => {
+    const { generate } = await application();
+    const names = async (of: string) =>
+      manifestsIn((await generate({ ARGOCD_APP_NAME: of })).stdout).map(({ metadata }) => metadata.name);
+    const own = await names(name);
+    expect(own).toHaveLength(2);
+    for (const one of own) expect(one).toMatch(/^[a-z\d]([a-z\d-]{0,61}[a-z\d])$/);
+    expect(await names(`${name}b`)).not.toContain(own[1]);
   });
 
   it("uses an environment", async () => {
@@ -138,6 +160,7 @@ describe("the Argo CD plugin", () => {
       },
     };
     validate(whole);
+    expect(template.spec.containers[0].env[0].value).toMatch(/hostform:\d+\.\d+\.\d+$/);
     expect(compile([whole])).toBe("");
     expect(kustomization.configMapGenerator).toEqual([
       { name: "hostform-plugin", files: ["plugin.yaml", "generate.sh"] },

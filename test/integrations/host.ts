@@ -23,14 +23,14 @@ const GIT = {
 };
 
 /** Returns a declaration with a state server. */
-const declared = (backend: HttpBackend, site: string, query: string) => `project: acme
+const declared = (backend: HttpBackend, site: string, query: string, name = "acme") => `project: ${name}
 backend:
   http:
 ${Object.entries({ ...backend.settings, address: `${backend.url}${query}` })
   .map(([name, value]) => `    ${name}: ${value}`)
   .join("\n")}
 services:
-  acme-www:
+  ${name}-www:
 ${site.replace(/^/gm, "    ")}
 `;
 
@@ -88,7 +88,21 @@ export async function host(query = "") {
   await commit(path.join(base, "seed"));
   await run(["git", "clone", "--quiet", "--bare", "seed", "origin"], {}, base);
   await run(["git", "clone", "--quiet", `file://${base}/origin`, "checkout"], {}, base);
-  return { base, checkout, sandbox, backend, env, run, write, commit, program };
+  /** Commits everything to the branch `main`. */
+  const push = async () => {
+    await commit(checkout);
+    await run(["git", "push", "--quiet", "origin", "HEAD:main"]);
+  };
+  /** Writes a project with its own state to a folder of the checkout. */
+  const project = async (folder: string) => {
+    const own = await HttpBackend.start({ flavour: "gitlab", credentials: "gitlab-ci-token:job-token" });
+    onTestFinished(() => own.close());
+    env.HOSTFORM_ALLOWED_ORIGINS += `,${new URL(own.url).origin}`;
+    const name = path.basename(folder);
+    write(`${folder}/hosting.yaml`, declared(own, SITE.replace("www", name), query, name));
+    return own;
+  };
+  return { base, checkout, sandbox, backend, env, run, write, commit, program, push, project };
 }
 
 export type Host = Awaited<ReturnType<typeof host>>;

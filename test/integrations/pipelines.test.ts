@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { readPage } from "../docs/markdown.ts";
 import { type Host, host, ROOT, SITE } from "./host.ts";
 
@@ -36,24 +36,47 @@ describe("the hooks of pre-commit", () => {
       expect(language).toBe("system");
       const names = ["hosting.yaml", "sites/hosting.yml", "clients/acme.hosting.yaml", "myhosting.yaml", "a.yaml"];
       expect(names.map((name) => new RegExp(files).test(name))).toEqual([true, true, true, false, false]);
+      const others = [
+        "environments/a.yaml",
+        "sites/a/environments/b.yaml",
+        "environments/c.txt",
+        "myenvironments/d.yaml",
+      ];
+      expect(others.map((name) => new RegExp(files).test(name))).toEqual([true, true, false, false]);
     }
   });
 
-  it("hostform-validate fails for a mistake", async () => {
+  it("hostform-validate fails for a mistake in the project of its entry", async () => {
     const its = await host();
-    its.write("sites/hosting.yaml", "project: sites\nservices: {www: {plan_id: one}}\n");
-    expect((await run(its, "hostform-validate", ["hosting.yaml"])).status).toBe(0);
-    expect((await run(its, "hostform-validate", ["sites/hosting.yaml"], ["-C", "sites"])).status).toBe(1);
+    await its.run(["rm", "hosting.yaml"]);
+    its.write("sites/a/hosting.yaml", "project: a\nservices: {www: {plan_id: one}}\n");
+    its.write("sites/b/hosting.yaml", "project: b\n");
+    its.write("sites/b/environments/production.yaml", "guards: {max_orders: 1}\n");
+    const [page = ""] = /^## pre-commit[\s\S]*?^## /m.exec(text("docs/ci.md")) ?? [];
+    const [, yaml = ""] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+    const [{ hooks: entries }] = (
+      parse(yaml) as { repos: [{ hooks: { id: string; files?: string; args?: string[] }[] }] }
+    ).repos;
+    const changed = ["sites/a/hosting.yaml", "sites/b/environments/production.yaml"];
+    const codes: (number | null)[] = [];
+    for (const { id, files = "", args } of entries) {
+      const names = changed.filter((name) => new RegExp(files).test(name));
+      codes.push((await run(its, id, names, args)).status);
+    }
+    expect(codes).toEqual([1, 0, 0]);
   });
 
   it("hostform-fmt formats the files of the commit only", async () => {
     const its = await host();
-    for (const name of ["a.hosting.yaml", "b.hosting.yaml", "other.yaml"]) its.write(name, "project:    acme\n");
-    expect((await run(its, "hostform-fmt", ["a.hosting.yaml", "other.yaml"])).status).toBe(0);
-    const texts = ["a.hosting.yaml", "b.hosting.yaml", "other.yaml"].map((name) =>
-      readFileSync(path.join(its.checkout, name), "utf8"),
-    );
-    expect(texts).toEqual(["project: acme\n", "project:    acme\n", "project:    acme\n"]);
+    await its.run(["rm", "hosting.yaml"]);
+    const [changed, unchanged] = [
+      ["sites/a/hosting.yaml", "sites/a/environments/b.yaml"],
+      ["b.hosting.yaml", "other.yaml"],
+    ];
+    for (const name of [...changed, ...unchanged]) its.write(name, "variables:    {}\n");
+    expect((await run(its, "hostform-fmt", [...changed, "other.yaml"])).status).toBe(0);
+    const texts = [...changed, ...unchanged].map((name) => readFileSync(path.join(its.checkout, name), "utf8"));
+    expect(texts).toEqual(["variables: {}\n", "variables: {}\n", "variables:    {}\n", "variables:    {}\n"]);
   });
 });
 
@@ -65,17 +88,17 @@ describe("the workflow of Atlantis", () => {
   const config = parse(text("integrations/atlantis/repos.yaml")) as Config;
 
   /** Runs the steps of a command like Atlantis: each in its own shell, in the directory of the project. */
-  async function stepsOf(its: Host, command: "plan" | "apply", workspace = "default") {
+  async function stepsOf(its: Host, command: "plan" | "apply", workspace = "default", folder = ".") {
     const env = {
       ...STATE,
       HOSTING_TOKEN: its.sandbox.tokens.agency,
       BASE_BRANCH_NAME: "main",
-      REPO_REL_DIR: ".",
+      REPO_REL_DIR: folder,
       WORKSPACE: workspace,
       PLANFILE: path.join(its.checkout, `${workspace}.tfplan`),
     };
     const [{ run: step = "" } = {}] = config.workflows.hostform[command].steps;
-    return its.run(["sh", "-c", step], env);
+    return its.run(["sh", "-c", step], env, path.join(its.checkout, folder));
   }
 
   it("lets a repository select the workflow, but define none", () => {
@@ -104,6 +127,56 @@ describe("the workflow of Atlantis", () => {
     expect((await stepsOf(its, "apply")).status).toBe(0);
   });
 
+  it("reads the state of each project outside of the repository's root", async () => {
+    const its = await host();
+    const folders = ["sites/a", "sites/b"];
+    for (const folder of folders) await its.project(folder);
+    await its.push();
+    for (const folder of folders) {
+      const first = await stepsOf(its, "plan", "default", folder);
+      expect(first.text).toContain(`The project in ${folder} has no state on the branch main.`);
+      // The copy of the state no longer exists, so no command may name the copy.
+      expect([first.status, first.text]).toEqual([0, expect.not.stringMatching(/--state|tmp\./)]);
+      expect((await stepsOf(its, "apply", "default", folder)).status).toBe(0);
+    }
+    expect(ordered(its)).toEqual(["a.acme.example", "b.acme.example"]);
+    for (const folder of folders) {
+      const again = await stepsOf(its, "plan", "default", folder);
+      expect([again.status, again.text]).toEqual([0, expect.stringContaining("\nNo changes. ")]);
+    }
+  });
+
+  it("plans a new project, but no known project without its state", async () => {
+    const its = await host();
+    await its.project("sites/new");
+    expect((await stepsOf(its, "plan", "default", "sites/new")).text).toContain("Plan: 1 to add");
+    its.backend.fault = () => ({ status: 403 });
+    const { status, text: log } = await stepsOf(its, "plan");
+    expect([status, log]).toEqual([1, expect.not.stringContaining("Plan:")]);
+  });
+
+  it("uses the environments of the base branch in a subfolder", async () => {
+    const its = await host();
+    const own = await its.project("sites/a");
+    const declared = readFileSync(path.join(its.checkout, "sites/a/hosting.yaml"), "utf8");
+    its.write("sites/a/hosting.yaml", declared.replace(/^backend:[\s\S]*?(?=^services)/m, ""));
+    its.write("sites/a/environments/staging.yaml", stringify({ backend: { http: own.settings } }));
+    const before = await stepsOf(its, "plan", "staging", "sites/a");
+    expect([before.status, before.text]).toEqual([
+      1,
+      "The branch main has no sites/a/environments/staging.yaml. Merge this file first.\n",
+    ]);
+    await its.push();
+    for (const command of ["plan", "apply"] as const)
+      expect((await stepsOf(its, command, "staging", "sites/a")).status).toBe(0);
+    expect((await stepsOf(its, "plan", "staging", "sites/a")).text).toContain("No changes.");
+  });
+
+  it("lists every variable of the server", () => {
+    for (const name of ["HOSTING_BASE_URL", "HOSTING_TOKEN", "HOSTFORM_ALLOWED_ORIGINS", "HOSTFORM_ENV_ALLOW"])
+      expect(text("integrations/atlantis/repos.yaml").split("\nrepos:")[0]).toContain(name);
+  });
+
   it("sends no credential where a pull request points to", async () => {
     const its = await host();
     its.write("hosting.yaml", `project: acme\nproviders: {default: {base_url: "https://evil.example"}}\n`);
@@ -128,9 +201,16 @@ describe("the Jenkinsfile", () => {
     [...(stages.get(name) ?? "").matchAll(/credentialsId: '([\w-]+)'/g)].map(([, id]) => id);
 
   it("gives credentials for changes to the main branch only, and applies after an approval", () => {
-    expect([...stages.keys()]).toEqual(["Plan a change request", "Plan", "Approve", "Apply"]);
+    expect([...stages.keys()]).toEqual(["Validate a fork", "Plan a change request", "Plan", "Approve", "Apply"]);
     expect(credentials("Plan a change request")).toEqual(["hosting-view-token", "hosting-state-read"]);
-    expect(credentials("Approve")).toEqual([]);
+    // The agent runs nothing of a fork with a credential.
+    const conditions = /when \{ beforeAgent true; changeRequest\(\); (.*) \}\n/;
+    expect(conditions.exec(stages.get("Validate a fork") ?? "")?.[1]).toBe("expression { env.CHANGE_FORK }");
+    expect(conditions.exec(stages.get("Plan a change request") ?? "")?.[1]).toBe(
+      "not { expression { env.CHANGE_FORK } }",
+    );
+    for (const name of ["Validate a fork", "Approve"]) expect(credentials(name)).toEqual([]);
+    expect(stages.get("Approve")).toContain("options { timeout(time: 1, unit: 'HOURS') }");
     for (const name of ["Plan", "Approve", "Apply"]) expect(stages.get(name)).toMatch(/when \{.*\bbranch 'main' \}/);
     for (const name of ["Plan", "Apply"]) expect(credentials(name)).toEqual(["hosting-token", "hosting-state"]);
     expect(stages.get("Approve")).toContain("input {");
@@ -140,23 +220,56 @@ describe("the Jenkinsfile", () => {
       expect(code.split(open as string).length).toBe(code.split(close as string).length);
   });
 
-  it("runs each stage", async () => {
+  const stage = (its: Host, name: string, token: string, folder = ".") =>
+    its.run(["sh", "-xe", "-c", scriptOf(name)], {
+      ...STATE,
+      HOSTING_TOKEN: token,
+      CHANGE_TARGET: "main",
+      HOSTING_DIRECTORY: folder,
+    });
+
+  it.each([".", "sites/a"])("runs each stage in the folder %s", async (folder) => {
     const its = await host();
-    const stage = (name: string, token: string) =>
-      its.run(["sh", "-xe", "-c", scriptOf(name)], { ...STATE, HOSTING_TOKEN: token, CHANGE_TARGET: "main" });
-    const request = await stage("Plan a change request", its.sandbox.tokens.viewer);
+    await its.project("sites/a");
+    await its.project("sites/b");
+    // Only the checkout has credentials for the repository.
+    await its.run(["git", "remote", "set-url", "origin", "file:///private"]);
+    const request = await stage(its, "Plan a change request", its.sandbox.tokens.viewer, folder);
     expect([request.status, ordered(its)], request.text).toEqual([0, []]);
-    expect(readFileSync(path.join(its.checkout, "hosting-plan.html"), "utf8")).toContain("www.acme.example");
+    const domain = folder === "." ? "www.acme.example" : "a.acme.example";
+    expect(readFileSync(path.join(its.checkout, "hosting-plan.html"), "utf8")).toContain(domain);
     for (const name of ["Plan", "Apply"]) {
-      const { status, text: log } = await stage(name, its.sandbox.tokens.agency);
+      const { status, text: log } = await stage(its, name, its.sandbox.tokens.agency, folder);
       expect(status, log).toBe(0);
     }
-    expect(ordered(its)).toEqual(["www.acme.example"]);
+    expect(ordered(its)).toEqual([domain]);
+  });
+
+  it("plans a new project, and reads the state of a project of the target branch", async () => {
+    const its = await host();
+    await its.project("sites/a");
+    const plan = () => stage(its, "Plan a change request", its.sandbox.tokens.viewer, "sites/a");
+    expect(await plan()).toMatchObject({
+      status: 0,
+      text: expect.stringContaining("The project has no state on the branch main."),
+    });
+    await its.push();
+    await stage(its, "Plan", its.sandbox.tokens.agency, "sites/a");
+    await stage(its, "Apply", its.sandbox.tokens.agency, "sites/a");
+    expect(await plan()).toMatchObject({ status: 0, text: expect.stringContaining("\nNo changes. ") });
+    await its.run(["git", "update-ref", "-d", "refs/remotes/origin/main"]);
+    expect(await plan()).toMatchObject({ status: 1, text: expect.stringContaining("did not fetch the target branch") });
+  });
+
+  it("only validates a fork, and sends no password of a change request", async () => {
+    const its = await host();
+    expect((await stage(its, "Validate a fork", "")).status).toBe(0);
     its.write(
       "hosting.yaml",
       `project: acme\nservices:\n  www: {${SITE.replaceAll("\n", ", ")}, password: {file: /etc/passwd}}\n`,
     );
-    expect((await stage("Plan a change request", its.sandbox.tokens.viewer)).status).toBe(1);
+    for (const name of ["Validate a fork", "Plan a change request"])
+      expect((await stage(its, name, its.sandbox.tokens.viewer)).status).toBe(1);
   });
 });
 
@@ -167,8 +280,12 @@ describe("the preset of Renovate", () => {
         readonly managerFilePatterns: string[];
         readonly matchStrings: readonly string[];
         readonly depNameTemplate: string;
+        readonly packageNameTemplate: string;
+        readonly datasourceTemplate: string;
+        readonly extractVersionTemplate: string;
       },
     ];
+    readonly packageRules: readonly { readonly enabled?: boolean }[];
   };
   const [manager] = preset.customManagers;
   /** Returns the versions that Renovate finds. Renovate uses RE2. */
@@ -180,6 +297,19 @@ describe("the preset of Renovate", () => {
     }
     return found;
   };
+
+  it("proposes only releases of the repository that the user names", () => {
+    expect([manager.datasourceTemplate, manager.packageNameTemplate]).toEqual(["github-releases", "{{arg0}}"]);
+    const matcher = RE2JS.compile(manager.extractVersionTemplate).matcher("v0.2.0");
+    expect([matcher.find(), matcher.group("version")]).toEqual([true, "0.2.0"]);
+    // The manager for package.json uses npm, where the name may belong to another publisher.
+    expect(preset.packageRules.filter(({ enabled }) => enabled === false)).toEqual([
+      { matchDatasources: ["npm"], matchPackageNames: ["hostform"], enabled: false },
+    ]);
+    expect(text("docs/ci.md")).toMatch(
+      /"extends": \["github>acme\/hostform\/\/integrations\/renovate\/default\(acme\/hostform\)"\]/,
+    );
+  });
 
   it("finds the version in each example of the pages", () => {
     const blocks = globSync("docs/*.md", { cwd: ROOT }).flatMap((file) => readPage(file, text(file)).blocks);
