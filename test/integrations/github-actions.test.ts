@@ -197,6 +197,27 @@ describe("the conditions of the action plan", () => {
   });
 });
 
+describe("the action plan with a view token", () => {
+  it("lists recorded grants as not checked, counts them as conditions, and saves no plan of main", async () => {
+    const { run, view, full, files } = await repository();
+    const grants = { "dev@acme.example": "view" };
+    const www = { ...service("www.acme.example"), grants };
+    files["hosting.yaml"] = JSON.stringify({ project: "acme", services: { www } });
+    const job = run("push");
+    const { outputs } = await job.action("plan", full);
+    await job.action("apply", { ...full, digest: outputs.digest ?? "" });
+    files["hosting.tfstate"] = readFileSync(path.join(job.workspace, "hosting.tfstate"), "utf8");
+    const request = await run("pull_request").action("plan", view);
+    expect(request.failed, request.log).toBe(false);
+    expect(request.outputs).toMatchObject({ "has-changes": "false", "needs-attention": "1" });
+    expect(request.summary).toMatch(/not checked/i);
+    const save = await run("push").action("plan", view);
+    expect(save.failed).toBe(true);
+    expect(save.outputs.digest).toBe("");
+    expect(save.log).toContain("The plan was not saved");
+  });
+});
+
 describe("the action plan on a commit of a stranger", () => {
   it("validates without a token, and writes no comment with the token of a fork", async () => {
     const { run, github } = await repository();

@@ -120,6 +120,16 @@ describe("the workflow of a repository", () => {
     expect(github.comments).toEqual([]);
   });
 
+  it.each([
+    ["a pull request of the team", "pull_request", pullRequest()],
+    ["the merge queue", "merge_group", { merge_group: { base_sha: "a".repeat(40) } }],
+  ])("fails for %s without the token, instead of a validation", async (_, event, payload) => {
+    const { run } = await workflow(event, payload, { secrets: {} });
+    const ran = await run.job(PROJECT, "plan");
+    expect(ran?.failed).toBe(true);
+    expect(ran?.log).toContain("::error::The environment hosting-plan has no secret HOSTING_VIEW_TOKEN.");
+  });
+
   it("plans the commit of the merge queue", async () => {
     const { run, refs } = await workflow("merge_group", { merge_group: { base_sha: "a".repeat(40) } });
     const ran = await run.job(PROJECT, "plan");

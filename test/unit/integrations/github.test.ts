@@ -94,6 +94,21 @@ it("the workflows grant write permissions only to the job that needs them", () =
   ]);
 });
 
+it("the workflow of the projects passes each input, all secrets and the permissions, only for the branch main", () => {
+  const { on, jobs } = parse(textOf("workflows/hosting.yml"));
+  const called = parse(textOf("workflows/hosting-project.yml"));
+  const inputs = Object.keys(called.on.workflow_call.inputs);
+  expect(jobs.project).toMatchObject({
+    name: "${{ matrix.name }}",
+    strategy: { "fail-fast": false },
+    permissions: called.jobs.plan.permissions,
+    with: Object.fromEntries(inputs.map((name) => [name, `\${{ matrix.${name} }}`])),
+    secrets: "inherit",
+  });
+  const main = { branches: ["main"] };
+  expect(on).toEqual({ pull_request: main, merge_group: main, push: main });
+});
+
 it("each project has its own groups of jobs, so no project cancels a job of another project", () => {
   const groups = jobsOf("workflows/hosting-project.yml").flatMap(({ concurrency }) => concurrency?.group ?? []);
   expect(groups).toEqual(["hosting-plan-${{ inputs.name }}-${{ github.ref }}", "hosting-apply-${{ inputs.name }}"]);
