@@ -4,9 +4,14 @@ import path from "node:path";
 import process from "node:process";
 import { artifactFolder, eventOf, fail, input, notice } from "./runner.mjs";
 
-const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_SERVER_URL, GITHUB_TOKEN } = process.env;
+const { GITHUB_ACTOR, GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_SERVER_URL, GITHUB_TOKEN } = process.env;
 /** Maximum number of comments that are read: 100 pages. GitHub accepts 2,500 comments. */
 const PAGES = 100;
+const HINTS = {
+  401: " GitHub rejects the token of the input `github-token`.",
+  403: " The job needs the permission `pull-requests: write`.",
+  404: " The token of the input `github-token` needs access to this repository.",
+};
 
 const { pull_request: request } = eventOf();
 if (request === undefined) {
@@ -26,11 +31,11 @@ async function api(method, route, body) {
   });
   if (response.ok) return response.json();
   const isFork = request.head.repo?.full_name !== GITHUB_REPOSITORY;
-  if (response.status === 403 && isFork) {
-    notice("The token of a fork cannot comment. The plan is in the summary of the job.");
+  if (response.status === 403 && (isFork || GITHUB_ACTOR === "dependabot[bot]")) {
+    notice(`The token of ${isFork ? "a fork" : "Dependabot"} cannot comment. The report is in the summary of the job.`);
     process.exit();
   }
-  const hint = response.status === 403 ? " The job needs the permission `pull-requests: write`." : "";
+  const hint = HINTS[response.status] ?? "";
   return fail(`GitHub responded ${response.status} to ${method} ${route}, so the comment is not up to date.${hint}`);
 }
 
@@ -38,7 +43,7 @@ async function api(method, route, body) {
 async function earlier() {
   for (let page = 1; page <= PAGES; page++) {
     const comments = await api("GET", `${request.number}/comments?per_page=100&page=${page}`);
-    const own = comments.find(({ user, body }) => user?.login === input("COMMENT_AUTHOR") && body.startsWith(marker));
+    const own = comments.find(({ user, body }) => user?.login === input("COMMENT_AUTHOR") && body?.startsWith(marker));
     if (own !== undefined || comments.length < 100) return own;
   }
 }
@@ -50,7 +55,12 @@ const links = `Commit ${request.head.sha} · [complete plan](${input("ARTIFACT_U
 try {
   const own = await earlier();
   const body = `${marker}\n${report}\n${links}\n`;
-  await (own === undefined ? api("POST", `${request.number}/comments`, body) : api("PATCH", `comments/${own.id}`, body));
+  if (own !== undefined) await api("PATCH", `comments/${own.id}`, body);
+  else {
+    const { user } = await api("POST", `${request.number}/comments`, body);
+    if (user.login !== input("COMMENT_AUTHOR"))
+      fail(`The next run cannot find this comment. Set the input comment-author to ${user.login}.`);
+  }
 } catch (error) {
   fail(`GitHub did not respond, so the comment is not up to date: ${error.message}`);
 }

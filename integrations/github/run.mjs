@@ -13,6 +13,8 @@ const TRUSTED = ["push", "schedule", "workflow_dispatch"];
 
 /** A team may trust its own pull requests and its merge queue. Nobody can trust a fork. */
 function isUntrusted() {
+  if (!["", "true", "false"].includes(input("UNTRUSTED")))
+    fail(`The input untrusted is ${JSON.stringify(input("UNTRUSTED"))}. Use true or false.`);
   const { GITHUB_EVENT_NAME: name, GITHUB_REPOSITORY: repository } = env;
   const { pull_request: request } = eventOf();
   if (TRUSTED.includes(name)) return input("UNTRUSTED") === "true";
@@ -21,7 +23,16 @@ function isUntrusted() {
 }
 
 /** Returns the lines of an input. Each line is one argument, so no shell splits it. */
-const linesOf = (name) => input(name).split(/\r?\n/).flatMap((line) => line.trim() || []);
+function linesOf(name) {
+  const lines = input(name).split(/\r?\n/).flatMap((line) => line.trim() || []);
+  const [, option, value] = lines.map((line) => /^(--?[\w-]+)\s+(.*)/.exec(line)).find(Boolean) ?? [];
+  if (option !== undefined)
+    fail(
+      `Each line of the input ${name.toLowerCase().replace("_", "-")} is one argument. Write "${option} ${value}" as ` +
+        `${option.startsWith("--") ? `"${option}=${value}"` : "two lines"}.`,
+    );
+  return lines;
+}
 
 /** Runs hostform. The runner reads both streams, so hostform may write annotations and masks. */
 function hostform(...words) {
@@ -88,15 +99,16 @@ async function plan() {
   const note = untrusted ? "\nPlanned with `--untrusted`.\n" : "";
   writeFileSync(file("report.md"), report + note);
   summarize(report + note);
-  const { applyable = false, resource_changes: changes = [], hostform: own } = existsSync(file("plan.json"))
-    ? JSON.parse(readFileSync(file("plan.json"), "utf8"))
-    : {};
+  const planned = existsSync(file("plan.json")) ? JSON.parse(readFileSync(file("plan.json"), "utf8")) : { errored: true };
+  const { applyable, errored, resource_changes: changes = [], hostform: own } = planned;
+  // A plan with an error may have no effects, so its outputs are unknown.
+  const known = (value) => (errored && !own?.effects.length ? "unknown" : value());
   setOutputs({
-    "has-changes": applyable || changes.some(({ change }) => change.actions[0] !== "no-op"),
-    offline: own?.figures.sites_going_offline ?? 0,
-    orders: own?.effects.filter(({ kind }) => kind === "order").length ?? 0,
-    now: own?.billed_now ?? "",
-    "needs-attention": own?.conditions.length ?? 0,
+    "has-changes": known(() => applyable || changes.some(({ change }) => change.actions[0] !== "no-op")),
+    offline: known(() => own.figures.sites_going_offline),
+    orders: known(() => own.effects.filter(({ kind }) => kind === "order").length),
+    now: known(() => own.billed_now ?? ""),
+    "needs-attention": known(() => own.conditions.length),
     digest: existsSync(file("hostform.plan")) ? sha256(file("hostform.plan")) : "",
   });
   return code;

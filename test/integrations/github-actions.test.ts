@@ -6,6 +6,16 @@ import { declaration, pullRequest, repository, service } from "../support/github
 
 const MARKER = "<!-- hostform action: hostform -->";
 
+/** Outputs without a plan. */
+const UNKNOWN = {
+  "has-changes": "unknown",
+  offline: "unknown",
+  orders: "unknown",
+  now: "unknown",
+  "needs-attention": "unknown",
+  digest: "",
+};
+
 /** Returns the text of a Markdown document outside of code, where GitHub finds mentions, links and HTML. */
 const outsideCode = (text: string) =>
   text.replace(/^(`{3,})\w*\n[\s\S]*?\n\1$/gm, "").replace(/(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
@@ -27,7 +37,7 @@ describe("the action plan on a pull request", () => {
     });
     const [comment, ...others] = github.comments;
     expect(others).toEqual([]);
-    expect(comment?.body.split("\n")[0]).toBe(MARKER);
+    expect(comment?.body?.split("\n")[0]).toBe(MARKER);
     for (const text of [comment?.body, summary]) expect(text).toContain("Orders 1 service for 4.50 USD");
     expect(comment?.body).toContain(`Commit ${"c".repeat(40)} · [complete plan](https://github.example/artifacts/1)`);
     expect(readdirSync(job.artifacts.get("hostform") ?? "").sort()).toEqual([
@@ -83,7 +93,7 @@ describe("the action plan on a pull request", () => {
     const env = HOSTING_BASE_URL === undefined ? {} : { env: { HOSTING_BASE_URL } };
     const { failed, log, summary, outputs } = await run("pull_request", env).action("plan", { ...view, ...inputs });
     expect(failed, log).toBe(true);
-    expect(outputs).toMatchObject({ "has-changes": "false", digest: "" });
+    expect(outputs).toEqual(UNKNOWN);
     expect(summary).toMatch(reason);
     expect(github.comments.map(({ body }) => body)).toEqual([expect.stringMatching(reason)]);
   });
@@ -102,7 +112,7 @@ describe("the action plan on a pull request", () => {
     const job = run("pull_request");
     for (const more of [{}, { ...other, args: "--file\nshop.yaml" }, { ...other, "working-directory": "." }])
       expect(await job.action("plan", { ...view, ...more })).toMatchObject({ failed: false });
-    expect(github.comments.map(({ user, body }) => [user.login, body.split("\n")[0]])).toEqual([
+    expect(github.comments.map(({ user, body }) => [user.login, body?.split("\n")[0]])).toEqual([
       ["github-actions[bot]", MARKER],
       ["acme[bot]", "<!-- hostform action: shop -->"],
     ]);
@@ -124,7 +134,7 @@ describe("the action plan on a pull request", () => {
     files["hosting.yaml"] = declaration(...Array.from({ length: 400 }, (_, at) => `site-${"x".repeat(50)}-${at}`));
     const { failed, log } = await run("pull_request").action("plan", view);
     expect(failed, log.slice(-2000)).toBe(false);
-    expect(github.comments[0]?.body.length).toBeGreaterThan(50_000);
+    expect(github.comments[0]?.body?.length).toBeGreaterThan(50_000);
     expect(github.comments[0]?.body).toMatch(/more .*of the plan[\s\S]*\[complete plan\]\(https:/);
   });
 
@@ -160,12 +170,62 @@ describe("the action plan on a pull request", () => {
   });
 });
 
+describe("the conditions of the action plan", () => {
+  /** A pull request without changes, while an unpaid site is suspended. */
+  async function unpaid() {
+    const { run, view, full, files, sandbox } = await repository();
+    const job = run("push");
+    const { outputs } = await job.action("plan", full);
+    await job.action("apply", { ...full, digest: outputs.digest ?? "" });
+    files["hosting.tfstate"] = readFileSync(path.join(job.workspace, "hosting.tfstate"), "utf8");
+    const [site] = sandbox.control.list("services").filter(({ domain }) => domain === "www.acme.example");
+    sandbox.control.suspendService(site?.id ?? 0);
+    return (conditions: string) =>
+      run("pull_request").action("plan", { ...view, "plan-args": `--fail-on=${conditions}` });
+  }
+
+  it("cannot check unpaid with a view token: only unread and offline fail", async () => {
+    const plan = await unpaid();
+    const silent = await plan("unpaid");
+    expect(silent.failed, silent.log).toBe(false);
+    expect(silent.log).toContain("Unpaid invoices: not read for 1 site.");
+    for (const name of ["offline", "unread"]) {
+      const { failed, log } = await plan(`unpaid,${name}`);
+      expect(failed).toBe(true);
+      expect(log).toContain(`Exit code 4 because of --fail-on: ${name}.`);
+    }
+  });
+});
+
+describe("the action plan with a view token", () => {
+  it("lists recorded grants as not checked, counts them as conditions, and saves no plan of main", async () => {
+    const { run, view, full, files } = await repository();
+    const grants = { "dev@acme.example": "view" };
+    const www = { ...service("www.acme.example"), grants };
+    files["hosting.yaml"] = JSON.stringify({ project: "acme", services: { www } });
+    const job = run("push");
+    const { outputs } = await job.action("plan", full);
+    await job.action("apply", { ...full, digest: outputs.digest ?? "" });
+    files["hosting.tfstate"] = readFileSync(path.join(job.workspace, "hosting.tfstate"), "utf8");
+    const request = await run("pull_request").action("plan", view);
+    expect(request.failed, request.log).toBe(false);
+    expect(request.outputs).toMatchObject({ "has-changes": "false", "needs-attention": "1" });
+    expect(request.summary).toMatch(/not checked/i);
+    const save = await run("push").action("plan", view);
+    expect(save.failed).toBe(true);
+    expect(save.outputs.digest).toBe("");
+    expect(save.log).toContain("The plan was not saved");
+  });
+});
+
 describe("the action plan on a commit of a stranger", () => {
   it("validates without a token, and writes no comment with the token of a fork", async () => {
     const { run, github } = await repository();
     const options = { payload: pullRequest("mallory/sites"), token: "ghs_read" };
-    const { failed, log, summary } = await run("pull_request", options).action("plan", { untrusted: "false" });
+    const job = run("pull_request", options);
+    const { failed, log, summary, outputs } = await job.action("plan", { untrusted: "false" });
     expect(failed, log).toBe(false);
+    expect(outputs).toEqual(UNKNOWN);
     expect(log).toContain("hostform -C . validate --untrusted --no-color");
     expect(log).toContain("The token of a fork cannot comment.");
     expect(summary).toContain("The declaration is valid: 1 resource");
@@ -195,6 +255,63 @@ describe("the action plan on a commit of a stranger", () => {
     expect(trusted.log).not.toContain("--untrusted");
     const push = await run("push").action("plan", { ...view, untrusted: "true" });
     expect(push.log).toContain("plan --no-color --untrusted");
+  });
+
+  it("validates a pull request of Dependabot, whose token may be unable to comment", async () => {
+    const { run } = await repository();
+    const options = { actor: "dependabot[bot]", token: "ghs_read" };
+    const { failed, log } = await run("pull_request", options).action("plan", { token: "" });
+    expect(failed, log).toBe(false);
+    expect(log).toContain("hostform -C . validate --untrusted --no-color");
+    expect(log).toMatch(/^::notice::The token of Dependabot cannot comment\./m);
+  });
+
+  it.each(["yes", "True", "TRUE", "1"])("rejects untrusted: %s before hostform starts", async (untrusted) => {
+    const { run, full } = await repository();
+    const { failed, log } = await run("push").action("plan", { ...full, untrusted });
+    expect(failed).toBe(true);
+    expect(log).toContain(`::error::The input untrusted is "${untrusted}". Use true or false.`);
+    expect(log).not.toContain("hostform -C");
+  });
+
+  it.each([
+    ["--fail-on offline", '"--fail-on=offline"'],
+    ["-e production", "two lines"],
+  ])("rejects two arguments on one line: %s", async (line, remedy) => {
+    const { run, view } = await repository();
+    const { failed, log } = await run("pull_request").action("plan", { ...view, "plan-args": `--verbose\n${line}` });
+    expect(failed).toBe(true);
+    expect(log).toContain(`::error::Each line of the input plan-args is one argument. Write "${line}" as ${remedy}.`);
+  });
+
+  it("names the login of another account, because the next run could not find the comment", async () => {
+    const { run, view, github } = await repository();
+    const { failed, log } = await run("pull_request").action("plan", { ...view, "github-token": "ghs_app" });
+    expect(failed).toBe(true);
+    expect(log).toContain("Set the input comment-author to acme[bot].");
+    expect(github.comments).toHaveLength(1);
+  });
+
+  it("reads a comment without a body", async () => {
+    const { run, view, github } = await repository();
+    github.comments.push({ id: 1, user: { login: "github-actions[bot]" }, body: null });
+    const { failed, log } = await run("pull_request").action("plan", view);
+    expect(failed, log).toBe(false);
+    expect(github.comments).toHaveLength(2);
+  });
+
+  it.each([
+    ["an invalid token", { token: "wrong" }, /GitHub responded 401 .*`github-token`/],
+    [
+      "no access",
+      { payload: { pull_request: { ...pullRequest().pull_request, number: 8 } } },
+      /GitHub responded 404 .*`github-token`/,
+    ],
+  ])("explains a comment that fails because of %s", async (_, options, message) => {
+    const { run, view } = await repository();
+    const { failed, log } = await run("pull_request", options).action("plan", view);
+    expect(failed).toBe(true);
+    expect(log).toMatch(message);
   });
 
   it("fails if the token of the repository's own workflow cannot comment", async () => {

@@ -7,7 +7,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../../src/core/api/version.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { declaration, MAIN, pullRequest, repository } from "../support/github-repository.ts";
+import { declaration, MAIN, pullRequest, repository, service } from "../support/github-repository.ts";
 import { type RunOptions, WorkflowRun } from "../support/github-runner.ts";
 import { listening } from "../support/listening.ts";
 
@@ -66,63 +66,185 @@ describe("the action setup", () => {
   });
 });
 
-describe("the workflow of a repository", () => {
-  /** Jobs of `workflows/hosting.yml` with the settings of docs/github-actions.md. */
-  async function workflow(event: string, payload: object, more: Partial<RunOptions> = {}) {
-    const { sandbox, github, orders } = await repository();
-    const { url, digest } = await release();
-    const refs: string[] = [];
-    const run = new WorkflowRun({
+const PROJECT = "workflows/hosting-project.yml";
+const [BASE, HEAD] = ["b".repeat(40), "5".repeat(40)];
+
+/** Jobs of one project, with the settings of docs/github-actions.md. @param files Content of the repository at a ref. */
+async function workflow(
+  event: string,
+  payload: object,
+  more: Partial<RunOptions> = {},
+  files: (ref: string) => Record<string, string> = () => ({ "hosting.yaml": declaration("www") }),
+) {
+  const { sandbox, github, orders } = await repository();
+  const { url, digest } = await release();
+  const refs: string[] = [];
+  const start = (also: Partial<RunOptions> = {}) =>
+    new WorkflowRun({
       event,
       payload,
       api: github.url,
       vars: { HOSTING_BASE_URL: sandbox.url, HOSTFORM_ALLOWED_ORIGINS: sandbox.url },
       secrets: { HOSTING_VIEW_TOKEN: sandbox.tokens.viewer, HOSTING_TOKEN: sandbox.tokens.agency },
+      inputs: { name: "hostform" },
       env: { HOSTFORM_VERSION: VERSION, HOSTFORM_URL: url, HOSTFORM_DIGEST: digest },
       checkout: (ref) => {
         refs.push(ref);
-        return { "hosting.yaml": declaration("www") };
+        return files(ref);
       },
       ...more,
+      ...also,
     });
-    return { run, refs, github, orders };
-  }
+  return { run: start(), start, refs, github, orders, sandbox };
+}
 
+describe("the workflow of a repository", () => {
   it("plans a pull request with the state of the target branch", async () => {
     const { run, refs, github } = await workflow("pull_request", pullRequest());
-    const ran = await run.job("workflows/hosting.yml", "plan");
+    const ran = await run.job(PROJECT, "plan");
     expect(ran?.failed, ran?.log).toBe(false);
-    expect(refs).toEqual(["b".repeat(40), "5".repeat(40)]);
+    expect(refs).toEqual([BASE, HEAD]);
     expect(github.comments[0]?.body).toContain("Orders 1 service");
-    for (const job of ["save", "apply"])
-      expect(await run.job("workflows/hosting.yml", job, { save: {} })).toBeUndefined();
+    for (const job of ["save", "apply"]) expect(await run.job(PROJECT, job, { save: {} })).toBeUndefined();
   });
 
-  it("validates a fork, which gets no secret", async () => {
-    const fork = { token: "ghs_read", secrets: {} };
-    const { run, github } = await workflow("pull_request", pullRequest("mallory/sites"), fork);
-    const ran = await run.job("workflows/hosting.yml", "plan");
+  it.each([
+    ["a fork", pullRequest("mallory/sites"), {}],
+    ["Dependabot", pullRequest(), { actor: "dependabot[bot]" }],
+  ])("validates a commit of %s, which gets no secret", async (_, payload, more) => {
+    const { run, github } = await workflow("pull_request", payload, { token: "ghs_read", secrets: {}, ...more });
+    const ran = await run.job(PROJECT, "plan");
     expect(ran?.failed, ran?.log).toBe(false);
+    expect(ran?.log).not.toContain("There is no state yet");
     expect(ran?.summary).toContain("The declaration is valid");
     expect(github.comments).toEqual([]);
   });
 
+  it.each([
+    ["a pull request of the team", "pull_request", pullRequest()],
+    ["the merge queue", "merge_group", { merge_group: { base_sha: "a".repeat(40) } }],
+  ])("fails for %s without the token, instead of a validation", async (_, event, payload) => {
+    const { run } = await workflow(event, payload, { secrets: {} });
+    const ran = await run.job(PROJECT, "plan");
+    expect(ran?.failed).toBe(true);
+    expect(ran?.log).toContain("::error::The environment hosting-plan has no secret HOSTING_VIEW_TOKEN.");
+  });
+
   it("plans the commit of the merge queue", async () => {
     const { run, refs } = await workflow("merge_group", { merge_group: { base_sha: "a".repeat(40) } });
-    const ran = await run.job("workflows/hosting.yml", "plan");
+    const ran = await run.job(PROJECT, "plan");
     expect(ran?.failed, ran?.log).toBe(false);
-    expect(refs).toEqual(["a".repeat(40), "5".repeat(40)]);
+    expect(refs).toEqual(["a".repeat(40), HEAD]);
   });
 
   it("saves a plan on main, applies this plan after the approval, and skips the apply without changes", async () => {
     const { run, orders } = await workflow("push", {});
-    expect(await run.job("workflows/hosting.yml", "plan")).toBeUndefined();
-    const save = await run.job("workflows/hosting.yml", "save");
+    expect(await run.job(PROJECT, "plan")).toBeUndefined();
+    const save = await run.job(PROJECT, "save");
     expect(save?.failed, save?.log).toBe(false);
-    const apply = await run.job("workflows/hosting.yml", "apply", { save: save?.outputs ?? {} });
+    const apply = await run.job(PROJECT, "apply", { save: save?.outputs ?? {} });
     expect(apply?.failed, apply?.log).toBe(false);
     expect(orders()).toHaveLength(1);
-    expect(await run.job("workflows/hosting.yml", "apply", { save: { "has-changes": "false" } })).toBeUndefined();
+    for (const changes of ["false", "unknown"])
+      expect(await run.job(PROJECT, "apply", { save: { "has-changes": changes } })).toBeUndefined();
+  });
+
+  it("fails in a folder without a declaration, instead of a plan with an empty state", async () => {
+    const { run } = await workflow("pull_request", pullRequest(), {}, () => ({ "sites/a/hosting.yaml": "" }));
+    const ran = await run.job(PROJECT, "plan");
+    expect(ran?.failed).toBe(true);
+    expect(ran?.log).toContain("::error::The folder . has no hosting.yaml.");
+    expect(ran?.log).not.toContain("There is no state yet");
+  });
+
+  it("plans a new project of a pull request with an empty state", async () => {
+    const site = (ref: string) => ({
+      "README.md": "",
+      ...(ref === HEAD && { "sites/new/hosting.yaml": declaration("www") }),
+    });
+    const inputs = { name: "new", directory: "sites/new" };
+    const { run, github } = await workflow("pull_request", pullRequest(), { inputs }, site);
+    const ran = await run.job(PROJECT, "plan");
+    expect(ran?.failed, ran?.log).toBe(false);
+    expect(ran?.log).toContain("::notice::The target branch has no declaration in sites/new");
+    expect(github.comments[0]?.body).toContain("Orders 1 service");
+  });
+});
+
+describe("the workflow of a repository with two projects", () => {
+  const projects = ["a", "b"].map((name) => ({ name, directory: `sites/${name}`, environment: "production" }));
+  const site = (name: string) => ({
+    [`sites/${name}/hosting.yaml`]: JSON.stringify({ ...JSON.parse(declaration(name)), project: name }),
+    [`sites/${name}/environments/production.yaml`]: "guards: {max_orders: 2}\n",
+  });
+
+  it("plans each project in its environment of the target branch, although one project fails", async () => {
+    const files = (ref: string) => ({
+      ...site("a"),
+      ...site("b"),
+      // A pull request cannot set the URL of an environment.
+      ...(ref === HEAD && {
+        "sites/a/environments/production.yaml": "providers: {default: {base_url: https://evil.example}}\n",
+        "sites/b/hosting.yaml": "project: [",
+      }),
+    });
+    const { start, github } = await workflow("pull_request", pullRequest(), {}, files);
+    const failed = [];
+    for (const inputs of projects) failed.push((await start({ inputs }).job(PROJECT, "plan"))?.failed);
+    expect(failed).toEqual([false, true]);
+    expect(github.comments.map(({ body }) => body)).toEqual([
+      expect.stringMatching(/^<!-- hostform action: a -->[\s\S]*Orders 1 service/),
+      expect.stringMatching(/^<!-- hostform action: b -->[\s\S]*sites\/b\/hosting\.yaml/),
+    ]);
+  });
+
+  it("validates a fork in the environment of the target branch", async () => {
+    const fork = { token: "ghs_read", secrets: {}, inputs: projects[0] };
+    const { run } = await workflow("pull_request", pullRequest("mallory/sites"), fork, () => site("a"));
+    const ran = await run.job(PROJECT, "plan");
+    expect(ran?.failed, ran?.log).toBe(false);
+    expect(ran?.summary).toContain("The declaration is valid");
+  });
+
+  it("copies the state of the environment, and applies the plan of each project", async () => {
+    const { start, orders } = await workflow("push", {}, {}, () => ({ ...site("a"), ...site("b") }));
+    for (const inputs of projects) {
+      const run = start({ inputs });
+      const save = await run.job(PROJECT, "save");
+      expect([...run.artifacts.keys()]).toEqual([inputs.name]);
+      const apply = await run.job(PROJECT, "apply", { save: save?.outputs ?? {} });
+      expect(apply?.failed, apply?.log).toBe(false);
+      const at = path.join(inputs.directory, "hosting.production.tfstate");
+      const files = { ...site("a"), ...site("b"), [at]: readFileSync(path.join(run.workspace, at), "utf8") };
+      const request = start({ inputs, event: "pull_request", payload: pullRequest(), checkout: () => files });
+      expect((await request.job(PROJECT, "plan"))?.summary).toContain("No changes");
+    }
+    expect(orders().map(({ domain }) => domain)).toEqual(["a.acme.example", "b.acme.example"]);
+  });
+});
+
+describe("the workflow of the night", () => {
+  it("reads a project with the abilities view and billing, and fails if a site is offline", async () => {
+    const www = { ...service("www.acme.example"), grants: { "dev@acme.example": "view" } };
+    const files: Record<string, string> = { "hosting.yaml": JSON.stringify({ project: "acme", services: { www } }) };
+    const { run, start, sandbox } = await workflow("push", {}, {}, () => files);
+    const save = await run.job(PROJECT, "save");
+    const apply = await run.job(PROJECT, "apply", { save: save?.outputs ?? {} });
+    expect(apply?.failed, apply?.log).toBe(false);
+    files["hosting.tfstate"] = readFileSync(path.join(run.workspace, "hosting.tfstate"), "utf8");
+    const { value } = sandbox.control.create("tokens", { name: "status", abilities: ["view", "billing"] });
+    const night = () =>
+      start({ event: "schedule", inputs: {}, secrets: { HOSTING_STATUS_TOKEN: value } }).job(
+        "workflows/nightly.yml",
+        "status",
+      );
+    const green = await night();
+    expect(green?.failed, green?.log).toBe(false);
+    const [site] = sandbox.control.list("services").filter(({ domain }) => domain === "www.acme.example");
+    sandbox.control.suspendService(site?.id ?? 0);
+    const red = await night();
+    expect(red?.failed).toBe(true);
+    expect(red?.summary).toContain("Exit code 4 because of --fail-on: offline");
   });
 });
 

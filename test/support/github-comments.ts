@@ -5,7 +5,7 @@ import { listening } from "./listening.ts";
 export interface Comment {
   readonly id: number;
   readonly user: { readonly login: string };
-  body: string;
+  body: string | null;
 }
 
 /** Tokens and the login of each. */
@@ -29,11 +29,12 @@ export async function githubComments(comments: Comment[] = []) {
       return answer(200, comments.slice(end - size, end));
     }
     if (login === undefined) return answer(403, { message: "Resource not accessible by integration" });
+    if (request.method === "GET") return answer(404, { message: "Not Found" });
     const { body } = JSON.parse(text);
     if (body.length > 65_536) return answer(422, { message: "body is too long (maximum is 65536 characters)" });
     if (request.method === "POST" && pathname === "/repos/acme/sites/issues/7/comments") {
       comments.push({ id: comments.length + 1, user: { login }, body });
-      return answer(201, {});
+      return answer(201, { user: { login } });
     }
     const comment = comments.find(({ id }) => pathname === `/repos/acme/sites/issues/comments/${id}`);
     if (request.method !== "PATCH" || comment === undefined) return answer(404, { message: "Not Found" });

@@ -40,6 +40,10 @@ export interface RunOptions {
   /** URL of GitHub's API. */
   readonly api: string;
   readonly token?: string;
+  /** Account that started the run. Default: ada. */
+  readonly actor?: string;
+  /** Inputs of a called workflow. */
+  readonly inputs?: Texts;
   readonly vars?: Texts;
   readonly secrets?: Texts;
   readonly env?: Texts;
@@ -73,8 +77,9 @@ export class WorkflowRun {
   }
 
   get #github() {
-    const { event, payload = {}, token = "ghs_write" } = this.#options;
+    const { event, payload = {}, token = "ghs_write", actor = "ada" } = this.#options;
     return {
+      actor,
       event_name: event,
       event: payload,
       repository: "acme/sites",
@@ -92,11 +97,20 @@ export class WorkflowRun {
 
   /** Runs a job of a workflow. Returns undefined if its condition is false. @param needs Outputs of earlier jobs. */
   async job(workflow: string, name: string, needs: Readonly<Record<string, Texts>> = {}): Promise<Ran | undefined> {
-    const { env = {}, jobs } = parse(readFileSync(path.join(FOLDER, workflow), "utf8"));
-    const { if: condition = "true", steps, outputs, env: own = {} } = jobs[name];
+    const { env = {}, jobs, on } = parse(readFileSync(path.join(FOLDER, workflow), "utf8"));
+    const { if: condition = "true", steps, outputs, env: own = {}, strategy } = jobs[name];
     const given = Object.fromEntries(Object.entries(needs).map(([job, of]) => [job, { outputs: of }]));
-    const { vars = {}, secrets = {} } = this.#options;
-    const contexts = { github: this.#github, needs: given, vars, secrets, steps: {} };
+    const { vars = {}, secrets = {}, inputs = {} } = this.#options;
+    const matrix = strategy?.matrix.include[0] ?? {};
+    const contexts = {
+      github: this.#github,
+      needs: given,
+      vars,
+      secrets,
+      matrix,
+      steps: {},
+      inputs: inputsOf(workflow, on.workflow_call ?? {}, inputs),
+    };
     if (!isTrue(condition, contexts, false)) return undefined;
     return this.#job(steps, outputs, {
       ...contexts,
@@ -150,7 +164,10 @@ export class WorkflowRun {
         rmSync(this.workspace, { recursive: true });
         mkdirSync(this.workspace);
         const files = this.#options.checkout?.(at("ref")) ?? {};
-        for (const [file, text] of Object.entries(files)) writeFileSync(path.join(this.workspace, file), text);
+        for (const [file, text] of Object.entries(files)) {
+          mkdirSync(path.dirname(place(file)), { recursive: true });
+          writeFileSync(place(file), text);
+        }
         return done();
       }
       case "actions/upload-artifact": {
@@ -174,15 +191,7 @@ export class WorkflowRun {
     const folder = path.join(FOLDER, name);
     const action = parse(readFileSync(path.join(folder, "action.yml"), "utf8"));
     const { github, runner } = scope.contexts;
-    const inputs: Record<string, string> = {};
-    for (const [key, { default: value = "", required }] of Object.entries<{ default?: string; required?: boolean }>(
-      action.inputs,
-    )) {
-      if (required && !(key in given)) throw new Error(`The action ${name} needs the input ${key}.`);
-      inputs[key] = given[key] ?? expand(value, { github });
-    }
-    const unknown = Object.keys(given).filter((key) => !(key in inputs));
-    if (unknown.length > 0) throw new Error(`The action ${name} has no input ${unknown}.`);
+    const inputs = inputsOf(name, action, given, (value) => expand(value, { github }));
     const contexts = { github, runner, inputs, env: scope.env };
     const ran = await this.#steps(action.runs.steps, { contexts, env: scope.env, action: folder });
     const values = Object.entries<{ value: string }>(action.outputs ?? {}).map(([key, { value }]) => [key, value]);
@@ -208,7 +217,7 @@ export class WorkflowRun {
         XDG_STATE_HOME: process.env.XDG_STATE_HOME,
         CI: "true",
         GITHUB_ACTIONS: "true",
-        GITHUB_ACTOR: "ada",
+        GITHUB_ACTOR: this.#github.actor,
         GITHUB_API_URL: api,
         GITHUB_EVENT_NAME: event,
         GITHUB_REF_NAME: "v0.1.0",
@@ -235,6 +244,21 @@ export class WorkflowRun {
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
     return { failed: code !== 0, outputs: Object.fromEntries(outputs) };
   }
+}
+
+/** Returns the inputs of an action or of a called workflow. @throws Error for a missing or an unknown input. */
+function inputsOf(
+  name: string,
+  { inputs: declared = {} }: { readonly inputs?: Readonly<Record<string, { default?: string; required?: boolean }>> },
+  given: Texts,
+  expandDefault = (value: string) => value,
+): Texts {
+  const missing = Object.keys(declared).filter((key) => declared[key]?.required && !(key in given));
+  const unknown = Object.keys(given).filter((key) => !(key in declared));
+  if (missing.length > 0) throw new Error(`${name} needs the input ${missing}.`);
+  if (unknown.length > 0) throw new Error(`${name} has no input ${unknown}.`);
+  const values = Object.entries(declared).map(([key, one]) => [key, given[key] ?? expandDefault(one.default ?? "")]);
+  return Object.fromEntries(values);
 }
 
 const stepsContext = ({ outputs }: { readonly outputs: Readonly<Record<string, Texts>> }) =>

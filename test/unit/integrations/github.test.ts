@@ -30,7 +30,8 @@ function errorsOf(kind: "action" | "workflow", text: string): string[] {
 }
 
 interface Job {
-  readonly steps: readonly Step[];
+  readonly steps?: readonly Step[];
+  readonly concurrency?: { readonly group: string };
   readonly permissions?: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +39,7 @@ const jobsOf = (file: string): Job[] => {
   const { runs, jobs } = parse(textOf(file));
   return runs === undefined ? Object.values(jobs) : [runs];
 };
-const stepsOf = (file: string) => jobsOf(file).flatMap(({ steps }) => steps);
+const stepsOf = (file: string) => jobsOf(file).flatMap(({ steps = [] }) => steps);
 
 describe.each(files)("%s", (file) => {
   it("is valid for GitHub", () => {
@@ -52,7 +53,8 @@ describe.each(files)("%s", (file) => {
 
   it("pins each action of others to a commit, with the version in a comment", () => {
     const used = [...textOf(file).matchAll(/uses: (.*)/g)].map(([, name = ""]) => name);
-    const pin = /^actions\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$|^OWNER\/hostform\/integrations\/github\/\w+@vX\.Y\.Z$/;
+    const pin =
+      /^actions\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$|^OWNER\/hostform\/integrations\/github\/\w+@vX\.Y\.Z$|^\.\/\.github\/workflows\/hosting-project\.yml$/;
     expect(used.filter((name) => !pin.test(name))).toEqual([]);
   });
 
@@ -64,7 +66,7 @@ describe.each(files)("%s", (file) => {
 
 it("the files are all actions and workflows of the folder", () => {
   expect(files.map(kindOf).filter((kind) => kind === "action")).toHaveLength(4);
-  expect(files).toHaveLength(7);
+  expect(files).toHaveLength(8);
 });
 
 it("all files use one commit of each action", () => {
@@ -85,10 +87,31 @@ it("the workflows grant write permissions only to the job that needs them", () =
     });
   expect(written.flat().sort()).toEqual([
     "plan pull-requests",
+    "project pull-requests",
     "publish attestations",
     "publish contents",
     "publish id-token",
   ]);
+});
+
+it("the workflow of the projects passes each input, all secrets and the permissions, only for the branch main", () => {
+  const { on, jobs } = parse(textOf("workflows/hosting.yml"));
+  const called = parse(textOf("workflows/hosting-project.yml"));
+  const inputs = Object.keys(called.on.workflow_call.inputs);
+  expect(jobs.project).toMatchObject({
+    name: "${{ matrix.name }}",
+    strategy: { "fail-fast": false },
+    permissions: called.jobs.plan.permissions,
+    with: Object.fromEntries(inputs.map((name) => [name, `\${{ matrix.${name} }}`])),
+    secrets: "inherit",
+  });
+  const main = { branches: ["main"] };
+  expect(on).toEqual({ pull_request: main, merge_group: main, push: main });
+});
+
+it("each project has its own groups of jobs, so no project cancels a job of another project", () => {
+  const groups = jobsOf("workflows/hosting-project.yml").flatMap(({ concurrency }) => concurrency?.group ?? []);
+  expect(groups).toEqual(["hosting-plan-${{ inputs.name }}-${{ github.ref }}", "hosting-apply-${{ inputs.name }}"]);
 });
 
 it.each([
