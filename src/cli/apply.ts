@@ -9,6 +9,8 @@ import {
   isNoOp,
   isStopped,
   type Plan,
+  shellPath,
+  shellWord,
   some,
   unfulfilledIn,
 } from "../core/model/index.ts";
@@ -17,7 +19,9 @@ import { type Caps, GUARD_FLAGS } from "../project/guards.ts";
 import { failureNews, notify } from "../project/notify/index.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
-import { readSavedPlan } from "../project/saved-plan.ts";
+import { type PlanRequest, readSavedPlan } from "../project/saved-plan.ts";
+import type { ProjectSource } from "../project/source.ts";
+import { commandLine } from "../project/stack-diagnostics.ts";
 import {
   advanceStatus,
   escapeLine,
@@ -120,7 +124,8 @@ export const runApply =
           ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
           : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
         const left = saved === undefined ? [] : heldIn(saved.plan);
-        const result = left.length === 0 ? ended : { ...ended, held: left };
+        const replan = saved && replanOf(project.source, saved.request, file);
+        const result = { ...ended, ...(left.length > 0 && { held: left }), ...(replan && { replan }) };
         if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
         else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
@@ -142,6 +147,15 @@ export const runApply =
 
 /** Returns true if the apply reports more than the plan. */
 const hasOutcome = (plan: Plan) => !isStopped(plan) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
+
+/** Returns the command that plans again what a saved plan contained. */
+const replanOf = (source: ProjectSource, { mode, targets }: PlanRequest, file = ""): string =>
+  [
+    commandLine(source, "plan", []),
+    ...(mode === "destroy" ? ["--destroy"] : []),
+    ...targets.map((target) => `--target ${shellWord(target)}`),
+    `--out ${shellPath(file)}`,
+  ].join(" ");
 
 /** Returns the introduction of a saved plan, with the resources that it skips. */
 function savedLine(plan: Plan): string {
