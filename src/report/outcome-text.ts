@@ -157,12 +157,12 @@ const nextStep = (unrecorded: readonly string[], { replan }: ApplyResult) =>
     unrecorded.length > 0
       ? "The state contains all other results. The next plan shows the missing results."
       : "The state contains the completed changes.",
-    replan === undefined
-      ? unrecorded.length === 0 && "Run the same command to continue."
-      : `To continue, make a new plan and approve it: \`${replan}\`.`,
+    replan !== undefined
+      ? ` To continue, make a new plan and approve it: \`${replan}\`.`
+      : unrecorded.length === 0 && " Run the same command to continue.",
   ]
     .filter(Boolean)
-    .join(" ");
+    .join("");
 
 /** Returns counts that Terraform's summary lacks, such as `3 suspended`, `1 queued`. */
 export const doneEffects = (done: Counts, queued: number): string[] => [
