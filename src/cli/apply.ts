@@ -2,6 +2,7 @@
 import { VERSION } from "../core/api/index.ts";
 import {
   type ApplyEvent,
+  hasUnreadInvoices,
   heldIn,
   holding,
   isError,
@@ -74,7 +75,7 @@ export const runApply =
         say(terminal, "The plan has no changes. There is nothing to apply.");
         const { plan } = saved;
         if (plan.pending.length > 0 || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0) return 1;
-        return failedOn(flags, holding(plan), 0, (text) => say(terminal, text));
+        return failedOn(flags, holding(plan), 0, (text) => say(terminal, text), hasUnreadInvoices(plan));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
       // A question always follows the printed plan.
@@ -139,7 +140,13 @@ export const runApply =
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
         if (!isFulfilled(result) || open) return 1;
-        return failedOn(flags, holding(run.plan, result), 0, (text) => say(terminal, text));
+        return failedOn(
+          flags,
+          holding(run.plan, result),
+          0,
+          (text) => say(terminal, text),
+          hasUnreadInvoices(run.plan),
+        );
       });
     });
     return applied.catch(failureNews(project));

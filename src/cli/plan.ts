@@ -1,6 +1,6 @@
 /** Runs `plan` and `validate`. Neither command changes the account. */
 import { VERSION } from "../core/api/version.ts";
-import { heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
+import { hasUnreadInvoices, heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges, mayApply, withUnread } from "../project/apply.ts";
 import { notify } from "../project/notify/index.ts";
 import { savedFrom, withPlan } from "../project/plan.ts";
@@ -73,7 +73,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
       if (!isKept) return 1;
       const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined || heldIn(plan).length > 0;
       const code = flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
-      return failedOn(flags, holding(plan), code, (text) => say(terminal, text));
+      return failedOn(flags, holding(plan), code, (text) => say(terminal, text), hasUnreadInvoices(plan));
     });
   });
 };
