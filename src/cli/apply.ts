@@ -2,6 +2,7 @@
 import { VERSION } from "../core/api/index.ts";
 import {
   type ApplyEvent,
+  hasUnreadInvoices,
   heldIn,
   holding,
   isError,
@@ -9,6 +10,8 @@ import {
   isNoOp,
   isStopped,
   type Plan,
+  shellPath,
+  shellWord,
   some,
   unfulfilledIn,
 } from "../core/model/index.ts";
@@ -17,7 +20,9 @@ import { type Caps, GUARD_FLAGS } from "../project/guards.ts";
 import { failureNews, notify } from "../project/notify/index.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
-import { readSavedPlan } from "../project/saved-plan.ts";
+import { type PlanRequest, readSavedPlan } from "../project/saved-plan.ts";
+import type { ProjectSource } from "../project/source.ts";
+import { commandLine } from "../project/stack-diagnostics.ts";
 import {
   advanceStatus,
   escapeLine,
@@ -70,7 +75,7 @@ export const runApply =
         say(terminal, "The plan has no changes. There is nothing to apply.");
         const { plan } = saved;
         if (plan.pending.length > 0 || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0) return 1;
-        return failedOn(flags, holding(plan), 0, (text) => say(terminal, text));
+        return failedOn(flags, holding(plan), 0, (text) => say(terminal, text), hasUnreadInvoices(plan));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
       // A question always follows the printed plan.
@@ -120,7 +125,8 @@ export const runApply =
           ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
           : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
         const left = saved === undefined ? [] : heldIn(saved.plan);
-        const result = left.length === 0 ? ended : { ...ended, held: left };
+        const replan = saved && replanOf(project.source, saved.request, file);
+        const result = { ...ended, ...(left.length > 0 && { held: left }), ...(replan && { replan }) };
         if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
         else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
@@ -134,7 +140,13 @@ export const runApply =
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
         if (!isFulfilled(result) || open) return 1;
-        return failedOn(flags, holding(run.plan, result), 0, (text) => say(terminal, text));
+        return failedOn(
+          flags,
+          holding(run.plan, result),
+          0,
+          (text) => say(terminal, text),
+          hasUnreadInvoices(run.plan),
+        );
       });
     });
     return applied.catch(failureNews(project));
@@ -142,6 +154,15 @@ export const runApply =
 
 /** Returns true if the apply reports more than the plan. */
 const hasOutcome = (plan: Plan) => !isStopped(plan) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
+
+/** Returns the command that plans again what a saved plan contained. */
+const replanOf = (source: ProjectSource, { mode, targets }: PlanRequest, file = ""): string =>
+  [
+    commandLine(source, "plan", []),
+    ...(mode === "destroy" ? ["--destroy"] : []),
+    ...targets.map((target) => `--target ${shellWord(target)}`),
+    `--out ${shellPath(file)}`,
+  ].join(" ");
 
 /** Returns the introduction of a saved plan, with the resources that it skips. */
 function savedLine(plan: Plan): string {

@@ -1,12 +1,20 @@
 /** Runs `plan` and `validate`. Neither command changes the account. */
 import { VERSION } from "../core/api/version.ts";
-import { heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
-import { hasChanges, mayApply } from "../project/apply.ts";
+import { hasUnreadInvoices, heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
+import { hasChanges, mayApply, withUnread } from "../project/apply.ts";
 import { notify } from "../project/notify/index.ts";
 import { savedFrom, withPlan } from "../project/plan.ts";
 import { placeForPlan, writeSavedPlan } from "../project/saved-plan.ts";
 import { commandLine } from "../project/stack-diagnostics.ts";
-import { annotationsOf, codeQualityOf, diagnosticJson, plural, renderDiagnostics, sarifOf } from "../report/index.ts";
+import {
+  annotationsOf,
+  codeQualityOf,
+  diagnosticJson,
+  plural,
+  refusalOf,
+  renderDiagnostics,
+  sarifOf,
+} from "../report/index.ts";
 import { raise } from "./messages.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
 import {
@@ -44,14 +52,15 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     // Check the file name before the first request.
     if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
     return withPlan(project, options, async (run) => {
-      const { plan } = run;
+      const isKept = flags.out === undefined || mayApply(run.plan, true);
+      const plan = isKept ? run.plan : withUnread(run.plan);
       const { moneyScale } = run.providers;
       printPlan(terminal, plan, moneyScale, format);
       await reports.write(plan, moneyScale);
       // Outside of CI, the user reads the plan in the terminal.
-      if (project.source.env.CI) await notify(project, { ...run, moneyScale, errors: [], waits: true });
+      if (project.source.env.CI) await notify(project, { ...run, plan, moneyScale, errors: [], waits: true });
       if (flags.out !== undefined) {
-        if (!mayApply(plan, true)) say(terminal, "The plan was not saved, because it cannot be applied.");
+        if (!isKept) say(terminal, `The plan was not saved. ${refusalOf(plan)}`);
         else {
           await writeSavedPlan(project, flags.out, await savedFrom(run, options));
           const command = commandLine(project.source, "apply", [flags.out]);
@@ -61,10 +70,10 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
         }
       }
       if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
-      if (flags.out !== undefined && !mayApply(plan, true)) return 1;
+      if (!isKept) return 1;
       const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined || heldIn(plan).length > 0;
       const code = flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
-      return failedOn(flags, holding(plan), code, (text) => say(terminal, text));
+      return failedOn(flags, holding(plan), code, (text) => say(terminal, text), hasUnreadInvoices(plan));
     });
   });
 };

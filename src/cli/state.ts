@@ -10,6 +10,7 @@ import {
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
 import { keptFiles, migrateState } from "../project/migrate.ts";
+import type { Project } from "../project/project.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { secretNames } from "../project/secrets.ts";
 import { selected } from "../project/selection.ts";
@@ -26,7 +27,8 @@ export const runStateList: Action<Switches<"long">, [prefix?: string]> = async (
   flags,
   prefix = "",
 ) => {
-  const { resources } = await project.state.read();
+  const { resources, lineage } = await project.state.read();
+  if (lineage === "") await requireDeclaration(project);
   const all = [...resources.values()];
   const chosen = isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix));
   const rows = stateRows(chosen);
@@ -134,10 +136,21 @@ export const runStateMv: Action<object, [from: string, to: string]> = async (ter
 /** Runs `hostform state pull`: prints the exact bytes of the state, with its secrets. Takes no lock. */
 export const runStatePull: Action = async (terminal, project) => {
   const text = await project.state.store().pull();
-  if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
-  else terminal.exact(text, "The state");
+  if (text !== undefined) terminal.exact(text, "The state");
+  else {
+    await requireDeclaration(project);
+    say(terminal, "There is no state yet: nothing was applied or imported.");
+  }
   return 0;
 };
+
+/** Rejects a folder that contains neither a state nor a declaration. @throws HostformError `config.missing`. */
+async function requireDeclaration({ source, declaration }: Project): Promise<void> {
+  if (source.stack !== undefined) return;
+  const { diagnostics } = await declaration.check();
+  const missing = diagnostics.filter(({ code }) => code === "config.missing");
+  if (missing.length > 0) throw new HostformError(missing);
+}
 
 /** Runs `hostform state push [FILE|-]`: replaces the state. */
 export const runStatePush: Action<Switches<"force">, [file: string]> = async (terminal, project, flags, file) => {

@@ -49,7 +49,8 @@ const running =
       terminal.out(leaving(render(report, names), project.redaction, format));
     }
     const code = report.attention.some(({ condition }) => condition === "error") ? 1 : 0;
-    return failedOn(flags, new Set(report.holds as FailOn[]), code, (text) => say(terminal, text));
+    const isBlind = report.money.unread !== null;
+    return failedOn(flags, new Set(report.holds as FailOn[]), code, (text) => say(terminal, text), isBlind);
   };
 
 export const runStatus = running(STATUS_SECTIONS);

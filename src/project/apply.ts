@@ -5,6 +5,7 @@ import { dataReader } from "./data-reader.ts";
 import { forgetEnded } from "./first-seen.ts";
 import { entryOf, remember } from "./history.ts";
 import { marking } from "./identity.ts";
+import { problem } from "./messages.ts";
 import type { Run } from "./plan.ts";
 import { secretsOf } from "./secrets.ts";
 import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
@@ -90,6 +91,12 @@ export async function carryOut(
 /** Returns true if an apply of the plan changes the account or the state. */
 export function hasChanges(plan: Plan): boolean {
   return plan.changes.some((change) => !isNoOp(change)) || changesRecord(plan);
+}
+
+/** Adds the reason why a plan for reading cannot be applied. */
+export function withUnread(plan: Plan): Plan {
+  const { diagnostics, forReading } = plan;
+  return forReading ? { ...plan, diagnostics: [...diagnostics, problem("plan.saved/unread", plan)] } : plan;
 }
 
 /** Returns true if a plan can be applied. @param isPartial True to skip changes that depend on an error. */

@@ -40,7 +40,7 @@ import {
   scaleOf,
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
-import { carryOut, hasChanges, mayApply } from "./apply.ts";
+import { carryOut, hasChanges, mayApply, withUnread } from "./apply.ts";
 import { templatesIn } from "./declaration.ts";
 import type {
   AdoptAccountOptions,
@@ -336,7 +336,7 @@ class Planned implements Attention {
  */
 function requireApplicable(plan: Plan, isPartial: boolean): void {
   if (mayApply(plan, isPartial)) return;
-  const errors = plan.diagnostics.filter(isError);
+  const errors = withUnread(plan).diagnostics.filter(isError);
   throw new HostformError(errors.length > 0 ? errors : [problem("plan.saved/unfit", { held: heldIn(plan) })]);
 }
 

@@ -229,8 +229,13 @@ const messages = {
   })),
   "plan.saved/unfit": error(({ held }: { readonly held: readonly string[] }) => ({
     summary: "The plan cannot be applied as a whole",
-    detail: held.length === 0 ? "The token cannot read all declared objects." : `Skipped resources: ${some(held)}.`,
-    remedies: [held.length === 0 ? "Plan with a token that can change the account." : "Apply the other changes alone."],
+    detail: `Skipped resources: ${some(held)}.`,
+    remedies: ["Apply the other changes alone."],
+  })),
+  "plan.saved/unread": error(({ unread = [] }: { readonly unread?: readonly string[] }) => ({
+    summary: "The plan is only for reading",
+    detail: `The token lacks the ability "technical", and cannot read ${some(unread)}.`,
+    remedies: ['Plan with a token that has the ability "technical".'],
   })),
   "plan.saved/unreadable": error(({ file, reason }: File & Words<"reason">) => ({
     summary: `The plan ${file} cannot be read: ${reason}`,

@@ -126,7 +126,7 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   // An exceeded cap is an error of the run, not of a change.
   if (ends.length === 0) ends.push(plural(result.diagnostics.filter(isError).length, "error"));
   const head = result.interrupted ? paint.warning(`${verb} interrupted:`) : paint.error(`${verb} incomplete:`);
-  return `${head} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded)}\n`;
+  return `${head} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded, result)}\n`;
 }
 
 /** Sorts the addresses of changes by result. No address is in two lists. */
@@ -152,10 +152,17 @@ function tally({ outcomes, pending }: ApplyResult) {
   };
 }
 
-const nextStep = (unrecorded: readonly string[]) =>
-  unrecorded.length > 0
-    ? "The state contains all other results. The next plan shows the missing results."
-    : "The state contains the completed changes. Run the same command to continue.";
+const nextStep = (unrecorded: readonly string[], { replan }: ApplyResult) =>
+  [
+    unrecorded.length > 0
+      ? "The state contains all other results. The next plan shows the missing results."
+      : "The state contains the completed changes.",
+    replan !== undefined
+      ? ` To continue, make a new plan and approve it: \`${replan}\`.`
+      : unrecorded.length === 0 && " Run the same command to continue.",
+  ]
+    .filter(Boolean)
+    .join("");
 
 /** Returns counts that Terraform's summary lacks, such as `3 suspended`, `1 queued`. */
 export const doneEffects = (done: Counts, queued: number): string[] => [

@@ -1,5 +1,5 @@
 // A plan as a document: Markdown for a pull request.
-import { CURRENCIES, formatNumber, type Plan, shorten, some } from "../core/model/index.ts";
+import { CURRENCIES, formatNumber, isError, type Plan, shorten, some } from "../core/model/index.ts";
 import { diagnosticBlock, foldedDiagnostics } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown, sentenceMarkdown } from "./escape.ts";
 import { figureLines } from "./figures.ts";
@@ -66,6 +66,11 @@ function assemble(
 ): string {
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
   const title = titleOf(plan);
+  const fenced = [
+    ...(messages > 0 ? [fenceMarkdown(diagnostics.slice(0, messages).join("\n"), "text")] : []),
+    ...more(diagnostics.length - messages, "message"),
+  ];
+  const isRefused = plan.diagnostics.some(isError);
   const heading = changes === 0 ? "Details" : `The plan: ${plural(changes, "change")}`;
   const lines = [
     // A failed plan has no project name. Its marker would match the comment of another project.
@@ -73,13 +78,14 @@ function assemble(
     title === "" ? "### hostform plan\n" : `### hostform plan: ${sentence(title)}\n`,
     `**${sentence(headline)}**\n`,
     ...(verdict === headline ? [] : [`${sentence(verdict)}\n`]),
+    // Errors come first: the rest describes only the other changes.
+    ...(isRefused ? fenced : []),
     ...figures.map((line) => `- ${brief(line.replace(/^ +/, "Orders: "))}`),
     ...(figures.length > 0 ? [""] : []),
     ...sections,
     ...facts.map((fact) => `- ${sentence(fact)}`),
     "",
-    ...(messages > 0 ? [fenceMarkdown(diagnostics.slice(0, messages).join("\n"), "text")] : []),
-    ...more(diagnostics.length - messages, "message"),
+    ...(isRefused ? [] : fenced),
     ...(body === ""
       ? []
       : [`<details><summary>${heading}</summary>\n`, `${fenceMarkdown(body, "diff")}\n</details>\n`]),

@@ -54,7 +54,12 @@ function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, o
       const at = where.length > 5 ? `${where.slice(0, 5).join(", ")} and ${where.length - 5} more` : where.join(", ");
       return [`${label}${what}${at && ` (${at})`}.`, text, fix].filter((one) => one !== undefined).join(" ");
     });
-    sections.push(section("Needs attention", list(lines)));
+    // Errors come before all other sections.
+    sections.splice(
+      attention[0]?.severity === "error" ? 0 : sections.length,
+      0,
+      section("Needs attention", list(lines)),
+    );
   }
   if (others.length > 0) sections.push(section("Also", html`<ul>\n${joined(others.map(lineHtml))}\n</ul>`));
   return sections;

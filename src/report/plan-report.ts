@@ -3,6 +3,7 @@ import {
   type Change,
   capitalized,
   changesRecord,
+  countErrors,
   type Diagnostic,
   type Effect,
   type EffectKind,
@@ -92,8 +93,10 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const totals = moneyTotals(orders);
   const scale = (currency: string) => scaleOf(plan.changes, currency, options.moneyScale);
   const isUnscaled = totals.some(({ currency, now }) => now !== null && scale(currency) === undefined);
+  const headline = headlineOf(plan, effects, totals, scale);
+  const errors = countErrors(plan.diagnostics);
   return {
-    headline: headlineOf(plan, effects, totals, scale),
+    headline: isUnplanned(plan) || errors === 0 ? headline : `${plural(errors, "error")}. ${headline}`,
     ...verdictOf(plan, attention, changes.length > 0 || changesRecord(plan), changes.length),
     tiles: isUnplanned(plan) ? [] : tilesOf(plan, effects, options.moneyScale),
     newNames: (plan.newNames ?? []).map((one) => ({ ...one, name: shownName(one.name) })),

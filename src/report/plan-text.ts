@@ -45,8 +45,8 @@ const MAX_NAMED = 20;
 const MAX_IN_LINE = 3;
 
 /**
- * Prints a plan in Terraform's layout: drift, changes with their reasons, diagnostics, then the lines about summary, money and requests.
- * Ends with a newline.
+ * Prints a plan in Terraform's layout: drift, changes with their reasons, warnings, then the lines about summary, money and requests.
+ * Errors come first, because the changes are only a part. Ends with a newline.
  */
 export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const paint = painter(options.color);
@@ -62,7 +62,9 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...conditionLines(plan, paint, options),
   ];
   const prose = (line: string) => flow(line, options.width);
+  const errors = plan.diagnostics.filter(isError).length;
   const lines = options.body === false ? [] : body().flatMap((line) => flow(line, options.width, 4));
+  if (errors > 0) lines.unshift(renderDiagnostics(plan.diagnostics, options));
   const place = placeText(plan);
   const head = [
     ...(place === undefined ? [] : prose(place).map(paint.bold)),
@@ -70,8 +72,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   ];
   if (lines.length > 0 && head.length > 0) lines.unshift("");
   lines.unshift(...head);
-  if (plan.diagnostics.length > 0) lines.push(renderDiagnostics(plan.diagnostics, options));
-  const errors = plan.diagnostics.filter(isError).length;
+  if (errors === 0 && plan.diagnostics.length > 0) lines.push(renderDiagnostics(plan.diagnostics, options));
   // Outages come before Terraform's counts.
   lines.push(...namedLines(changes, "suspend", "goes offline", "go offline").flatMap(prose).map(paint.error));
   lines.push(

@@ -241,6 +241,9 @@ describe("invoices", () => {
       "  ! Invoices not read: hosting_service.a, hosting_service.b, hosting_service.c",
     ]);
     expect(ran.text).toContain('it lacks the ability "billing"');
+    const unseen = await project.run("plan", "--fail-on", "unpaid");
+    const why = "Exit code 4 because of --fail-on: unpaid (not fully checked).";
+    expect([unseen.code, unseen.text]).toEqual([4, expect.stringContaining(why)]);
     const { found } = await conditionsOf(project);
     expect(found).toEqual(["offline a", "unread a", "offline b", "unread b", "offline c", "unread c"]);
   });

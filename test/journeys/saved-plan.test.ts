@@ -99,7 +99,7 @@ describe("a saved plan", () => {
     await project.declare(declaration({ www: { ...www, plan_id: 12 } }));
     const ran = await project.run("plan", "--out", "acme.plan");
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("was not saved");
+    expect(ran.err).toContain("The plan was not saved. The plan has 1 error and cannot be applied.");
     expect(existsSync(fileOf(project))).toBe(false);
   });
 
@@ -232,7 +232,8 @@ describe("a saved plan is refused", () => {
 
   it("after an apply of it that failed half-way; a new one goes on from there", async () => {
     const project = await startProject({ declare: declaration({ www, shop }) });
-    await save(project);
+    const targets = ["--target", "hosting_service.shop", "--target", WWW];
+    await save(project, ...targets);
     project.control.addFault({
       method: "POST",
       path: "/services",
@@ -243,6 +244,9 @@ describe("a saved plan is refused", () => {
     });
     const first = await project.run("apply", "acme.plan", "--parallelism", "1");
     expect(first.code, first.text).toBe(1);
+    const command = "hostform plan --target hosting_service.shop --target hosting_service.www --out acme.plan";
+    expect(first.text).toContain(`To continue, make a new plan and approve it: \`${command}\`.`);
+    expect(first.text).not.toContain("Run the same command");
     expect(project.changesSent()).toEqual(["POST /services", "POST /services"]);
     expect(await refused(project)).toContain("The state has changed");
     await save(project);

@@ -243,6 +243,7 @@ describe("an account with problems", () => {
     await project.apply("--no-wait");
     project.control.addFault({ method: "GET", path: "/invoices", phase: "before", status: 403, times: 9 });
     const { overview, attention } = await statusOf(project, "--fail-on", "offline");
+    expect((await project.run("status", "--fail-on", "unpaid")).code).toBe(4);
     expect(overview.states).toMatchObject({ live: 3, offline: 0, waiting: 1 });
     expect(attention.map(({ condition, site: of }) => `${condition} ${of}`)).toEqual(["unread d.example"]);
     expect(attention[0]?.summary).toContain("is not online yet, and its invoices were not read");

@@ -127,7 +127,9 @@ export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof lock
   "state.backend/database": [{ ...server, variable: "PG_CONN_STR" }],
   "state.backend/access": [{ ...server, variable: "PG_CONN_STR" }],
   "state.backend/connection": [true, false].map((lacksTls) => ({ ...server, lacksTls, variable: "PG_CONN_STR" })),
-  "state.backend/query": [true, false].map((isDenied) => ({ ...server, doing: "read", isDenied })),
+  "state.backend/query": (["read", "written"] as const).flatMap((doing) =>
+    [true, false].map((isDenied) => ({ ...server, doing, isDenied })),
+  ),
   "state.backend/terminate": [{ holder, id: "812" }],
   "state.backend/session": [{ holder }],
 };

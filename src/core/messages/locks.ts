@@ -170,9 +170,11 @@ export const locks = {
       summary: `The state could not be ${doing}: the database rejects the query`,
       detail: `${place}: ${reason}.`,
       remedies: [
-        isDenied
-          ? "Grant the role all rights on the schema, table and sequence. Or run the first plan with a role that has these rights."
-          : "Check the log of the server.",
+        !isDenied
+          ? "Check the log of the server."
+          : doing === "read"
+            ? "Grant the role USAGE on the schema and SELECT on the table. A run that writes needs all rights."
+            : "Grant the role all rights on the schema, table and sequence. Or run the first apply with a role that has these rights.",
       ],
     }),
   ),

@@ -19,7 +19,7 @@ export const processes = {
   interrupted: error(() => ({ summary: "The run was interrupted before it sent this change" })),
   "interrupted/halfway": warning(({ address }: Words<"address">) => ({
     summary: `The apply of ${address} was interrupted: completed requests are in the state, the others were not sent`,
-    remedies: ["Run the same command again to send the other requests."],
+    remedies: [{ do: "apply_again" }],
   })),
   internal: error(({ failure }: Words<"failure">) => ({
     summary: "Internal error: this is a defect of the program",

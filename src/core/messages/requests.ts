@@ -51,7 +51,7 @@ export const requests = {
   "api.too_late/key": error(({ request }: Request) => ({
     summary: `${request} was not sent again: after the wait for the rate limit, its Idempotency-Key may have expired`,
     detail: "An earlier attempt may have been carried out.",
-    remedies: ["Run the command again: it orders only if the account has no result of that attempt."],
+    remedies: ["Apply again: it orders only if the account has no result of that attempt."],
   })),
   "api.late": error(({ request }: Request) => ({
     summary: `${request} was not sent: more than 5 seconds have passed since it was prepared`,
@@ -197,7 +197,7 @@ export const requests = {
   ),
   "api.conflict/key": error({
     summary: "The API is still processing a request with the same Idempotency-Key (409)",
-    remedies: ["Run the command again in a minute. It uses the same Idempotency-Key, so nothing is ordered twice."],
+    remedies: ["Apply again in a minute. The order uses the same Idempotency-Key, so nothing is ordered twice."],
   }),
   "api.rejected": error(({ request, status }: Request & Status) => ({
     summary: `The API rejected ${request} (${status})`,

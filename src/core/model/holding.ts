@@ -10,6 +10,10 @@ const DOWN: ReadonlySet<ConditionName> = new Set(["offline", "gone", "handed_ove
 export const isUp = ({ conditions = [] }: Pick<Plan, "conditions">): boolean =>
   !conditions.some(({ condition }) => DOWN.has(condition));
 
+/** Returns true if the invoices of an object were not read. */
+export const hasUnreadInvoices = ({ conditions = [], unread = [] }: Pick<Plan, "conditions" | "unread">): boolean =>
+  conditions.some(({ condition, address }) => condition === "unread" && !unread.includes(address));
+
 /**
  * Returns the names of {@link FAIL_ON} that are true for the account, before or after the apply.
  * @param result Result of the apply, if the plan was applied.

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createFileStore } from "../../../src/core/record/index.ts";
-import { type Project, projectWithService } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { type Project, projectWithService, runIn } from "./harness.ts";
 
 const WWW = "hosting_service.www";
 const GRANT = 'hosting_grant.www["dev@acme.example"]';
@@ -135,6 +136,12 @@ describe("state pull and push", () => {
     await made.write("copy.tfstate", pulled.stdout);
     expect((await made.run(["state", "push", "copy.tfstate", "--force"])).code).toBe(0);
     expect((await made.run(["state", "list"])).stdout).toContain(WWW);
+  });
+
+  it.each([["pull"], ["list"]])("%s rejects a folder without a declaration and a state", async (verb) => {
+    const dir = temporaryFolder();
+    const { code, stderr } = await runIn(dir, ["state", verb]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("[config.missing]")]);
   });
 
   it("reject a file that is no state, and report a missing state", async () => {

@@ -11,12 +11,12 @@ const DECLARED = `project: test\n${WEBHOOK}${SITE}, grants: {dev@acme.example: v
 
 /** Applies a project, then plans with a view-only token. */
 async function planned(applied = DECLARED) {
-  const { write, run, sandbox, dir } = await project(applied);
+  const { write, read, run, sandbox, dir } = await project(applied);
   const { code, stderr } = await run(["apply", "--auto-approve", "--no-wait"]);
   expect(code, stderr).toBe(0);
   const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.viewer };
   const plan = (...args: string[]) => run(["plan", ...args], { env });
-  return { write, plan, dir, sandbox };
+  return { write, read, plan, dir, sandbox };
 }
 
 describe("with a token that only views", () => {
@@ -119,7 +119,7 @@ describe("with a token that only views", () => {
   });
 
   it("such a plan is incomplete by exit code, as JSON and as a saved plan", async () => {
-    const { plan, dir } = await planned(`project: test\n${WEBHOOK}`);
+    const { plan, dir, read } = await planned(`project: test\n${WEBHOOK}`);
     expect((await plan("--untrusted", "--detailed-exitcode")).code).toBe(2);
     expect((await plan("--untrusted", "--json")).json()).toMatchObject({
       complete: false,
@@ -127,8 +127,13 @@ describe("with a token that only views", () => {
       resource_changes: [{ change: { actions: ["no-op"] } }],
       hostform: { unread: ["hosting_webhook.hook"], conditions: [{ condition: "unread" }] },
     });
-    const saved = await plan("--untrusted", "--out", "acme.plan");
+    const saved = await plan("--untrusted", "--out", "acme.plan", "--report", "plan.md");
     expect([saved.code, saved.stderr]).toEqual([1, expect.stringContaining("was not saved")]);
+    for (const text of [saved.stdout, await read("plan.md")]) {
+      const words = text.replace(/\s+/g, " ");
+      expect(words).toContain('The token lacks the ability "technical", and cannot read hosting_webhook.hook.');
+      expect(words).toContain('Fix: Plan with a token that has the ability "technical".');
+    }
     expect(existsSync(path.join(dir, "acme.plan"))).toBe(false);
   });
 });

@@ -287,7 +287,7 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
   },
   {
     name: "plan-refused",
-    why: "errors stand last before the sentence that nothing can be applied",
+    why: "errors stand before the changes, and their number after the changes",
     plan: plan([order()], {
       cost: [cost()],
       diagnostics: [

@@ -33,6 +33,23 @@ describe("a plan in each of its formats", () => {
     expect(md.match(/<details>/g)).toHaveLength(1);
   });
 
+  it("with errors names their number and the errors before the other parts, in each format", () => {
+    const errors = ["a", "b"].map((name) =>
+      diagnostic({ code: "plan.prevented", summary: `${name} is protected`, address: `hosting_service.${name}` }),
+    );
+    const { txt, md, html } = everyFormat(plan([order()], { diagnostics: errors }));
+    expect(md).toContain("**2 errors. Orders 1 service");
+    for (const [text, next] of [
+      [txt, "hostform will perform"],
+      [md, "#### Orders"],
+      [html, "<h2>Orders"],
+    ] as const) {
+      const at = [text.indexOf("a is protected"), text.indexOf(next)];
+      expect(at, text).toEqual(at.toSorted((a, b) => a - b));
+      expect(at).not.toContain(-1);
+    }
+  });
+
   it("the same mistake of eighty resources is one, with its number, in the comment and on the page", () => {
     const one = diagnostic({ summary: "term is not sold", detail: "It is 7.", remedies: ["Write 12."] });
     const eighty = Array.from({ length: 80 }, (_, i) => ({ ...one, address: `hosting_service.s${i}` }));

@@ -93,7 +93,7 @@ describe("bounds", () => {
     expect(error.message).toContain(
       "was not sent again: after the wait for the rate limit, its Idempotency-Key may have expired",
     );
-    expect(fixOf(error.diagnostics[0])).toContain("Run the command again: it orders only if the account has no result");
+    expect(fixOf(error.diagnostics[0])).toContain("Apply again: it orders only if the account has no result");
     expect(JSON.stringify(error.diagnostics)).not.toContain("may be sent again");
     expect(client.requests).toBe(1);
   });

@@ -8,7 +8,7 @@ import {
 } from "../../../../../src/core/local/index.ts";
 import type { Clock } from "../../../../../src/core/model/index.ts";
 import { createPgBackend, createStateStore, type StateStore } from "../../../../../src/core/record/index.ts";
-import { creationKeysOf, ownKeyOf } from "../../../../../src/core/record/remote/pg-lock.ts";
+import { creationKeysOf, ownKeyOf, refuseQuery } from "../../../../../src/core/record/remote/pg-lock.ts";
 import { testClock } from "../../../../support/clock.ts";
 import { describeWith } from "../../../../support/needing.ts";
 import { type Postgres, startPostgres } from "../../../../support/postgres.ts";
@@ -36,6 +36,17 @@ interface Parts {
 test("OpenTofu's lock of creation is made of schema and table", () => {
   expect(creationKeysOf({ schema: SCHEMA, table: "states" })).toEqual(["-1", "-3797183428"]);
   expect(creationKeysOf({ schema: "büro", table: "zustände" })).toEqual(["-1", "-3055721963"]);
+});
+
+test.each([
+  ["read", "Grant the role USAGE on the schema and SELECT on the table."],
+  ["written", "Grant the role all rights on the schema, table and sequence."],
+] as const)("a denied query names the rights with which the state can be %s", async (doing, fix) => {
+  const denied = Object.assign(new Error("permission denied"), { code: "42501" });
+  const work = async () => refuseQuery("workspace default", doing, {} as Database, denied);
+  await expect(work()).rejects.toMatchObject({
+    diagnostics: [{ code: "state.backend", remedies: [expect.stringContaining(fix)] }],
+  });
 });
 
 describeWith(POSTGRES)("a state in PostgreSQL", () => {
