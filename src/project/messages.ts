@@ -291,6 +291,16 @@ const messages = {
       { do: "allow", limits: [{ limit: "insecure_http" }], when: "the connection is protected in another way" },
     ],
   })),
+  "state.backend/release": warning(({ place, reason }: Words<"place" | "reason">) => ({
+    summary: "The lock of the state could not be released",
+    detail: `${place}: ${reason}.`,
+    remedies: ["Release it in its storage. Until then, the state stays locked."],
+  })),
+  "state.unreadable/storage": error(({ place, reason }: Words<"place" | "reason">) => ({
+    summary: "The storage of the state cannot be read",
+    detail: `${place}: ${reason}.`,
+    remedies: ["Fix the cause. hostform changes nothing without the state."],
+  })),
   "state.unwritable/kept": warning(({ file }: File) => ({
     summary: `The state of this run is in ${file}`,
     detail: "The backend has only a part of this state. The file may contain secrets; only you can read it.",
