@@ -42,12 +42,11 @@ import {
   selectResources,
 } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
-import { refuseForgotten, type StateKeys, stateBackend } from "./backend.ts";
+import { guarded, ownBackend, refuseForgotten, type StateKeys, stateBackend } from "./backend.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
 import { trackedWarnings } from "./git-tracked.ts";
 import { interruptible } from "./interrupt.ts";
 import { problem } from "./messages.ts";
-import { guarded, ownBackend } from "./own-state.ts";
 import { type Server, withServers } from "./providers.ts";
 import { learnOutputs, learnResource } from "./secrets.ts";
 import { nestedIn } from "./selection.ts";
