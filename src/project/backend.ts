@@ -79,21 +79,22 @@ export const ownBackend = ({ ownState: own }: ProjectSource): Backend | undefine
 
 /** Returns the storage of a program with its errors as diagnostics. An error of `release` is a warning, because the run is complete. */
 export function guarded({ text, lock }: OwnState, log: Log): StateBackend {
-  const read = async () => {
-    try {
-      return (await text.read()) ?? undefined;
-    } catch (error) {
-      if (error instanceof HostformError) throw error;
-      return raise("state.unreadable/storage", { place: text.name, reason: messageOf(error) });
-    }
-  };
+  const failed = (call: string, severity: "error" | "warning", error: unknown) =>
+    problem("state.backend/storage", { place: text.name, call, severity, reason: messageOf(error) });
+  const read = () =>
+    text.read().then(
+      (stored) => stored ?? undefined,
+      (error) => {
+        throw error instanceof HostformError ? error : new HostformError([failed("read", "error", error)]);
+      },
+    );
   const acquire: typeof lock.acquire = async (request) => {
     const held = await lock.acquire(request);
     const release = async () => {
       try {
         await held.release();
       } catch (error) {
-        log.warn(problem("state.backend/release", { place: text.name, reason: messageOf(error) }));
+        log.warn(failed("release", "warning", error));
       }
     };
     return replacing(held, { release });

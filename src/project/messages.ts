@@ -5,6 +5,7 @@
 
 import {
   type Catalogue,
+  either,
   error,
   problemsOf,
   type Raise,
@@ -291,15 +292,10 @@ const messages = {
       { do: "allow", limits: [{ limit: "insecure_http" }], when: "the connection is protected in another way" },
     ],
   })),
-  "state.backend/release": warning(({ place, reason }: Words<"place" | "reason">) => ({
-    summary: "The lock of the state could not be released",
+  "state.backend/storage": either(({ place, call, reason }: Words<"place" | "call" | "reason">) => ({
+    summary: `\`${call}\` of the state failed`,
     detail: `${place}: ${reason}.`,
-    remedies: ["Release it in its storage. Until then, the state stays locked."],
-  })),
-  "state.unreadable/storage": error(({ place, reason }: Words<"place" | "reason">) => ({
-    summary: "The storage of the state cannot be read",
-    detail: `${place}: ${reason}.`,
-    remedies: ["Fix the cause. hostform changes nothing without the state."],
+    remedies: ["Fix the storage. After an error of `release`, the state can stay locked."],
   })),
   "state.unwritable/kept": warning(({ file }: File) => ({
     summary: `The state of this run is in ${file}`,

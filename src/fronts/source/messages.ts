@@ -116,8 +116,8 @@ export const shared = {
       `If it is a string, write it in quotes${written.length < 80 && !/["\n]/.test(written) ? ` (\`"${written}"\`)` : ""}.`,
     ),
   ),
-  "config.invalid_value/not_json": error(({ path, found }: Words<"path" | "found">) =>
-    texts(`${path}: ${found} is not JSON`, "Use text, a finite number, true, false, null, a list or a plain object."),
+  "config.invalid_value/not_json": error(
+    texts("This value is not JSON", "Use text, finite numbers, lists and plain objects."),
   ),
   "config.invalid_value/project": error(texts("project: not a valid project name", PROJECT_NAME, PROJECT_STAYS)),
   "config.invalid_value/project_variable": error(texts("HOSTFORM_PROJECT is not a valid project name", PROJECT_NAME)),

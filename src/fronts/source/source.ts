@@ -14,18 +14,15 @@ export interface SourceFile {
 
 /**
  * Returns a value as JSON with one scalar on each line. JSON is a subset of YAML. Omits attributes that are undefined.
- * @throws HostformError with each part that is not JSON.
+ * @throws HostformError with the path of a part that is not JSON.
  */
 export function valueFile(value: unknown): SourceFile {
   const lines: { readonly text: string; readonly path: string }[] = [];
-  const mistakes: Diagnostic[] = [];
   const write = (part: unknown, path: string, before: string, after: string, within: readonly unknown[]): void => {
-    const found = within.includes(part) ? "a cycle" : strangeForm(part);
-    if (found !== undefined) {
+    if (within.includes(part) || !isJson(part)) {
       const at = { line: 1, column: 1, endLine: 1, endColumn: 1 };
-      const range = { file: "declaration", ...at, path: path.replace(/^\./, "") };
-      mistakes.push(problem("config.invalid_value/not_json", { path: range.path || "declaration", found, range }));
-      return;
+      const range = { file: "declaration", ...at, path: path.slice(1) };
+      throw new HostformError([problem("config.invalid_value/not_json", { range })]);
     }
     if (typeof part !== "object" || part === null) {
       lines.push({ text: before + JSON.stringify(part) + after, path });
@@ -42,20 +39,17 @@ export function valueFile(value: unknown): SourceFile {
     lines.push({ text: (isList ? "]" : "}") + after, path });
   };
   write(value, "", "", "", []);
-  if (mistakes.length > 0) throw new HostformError(mistakes);
   const text = lines.map((line) => line.text).join("\n");
   return { path: "declaration", text, paths: lines.map(({ path }) => path.replace(/^\./, "")) };
 }
 
-/** Returns the form of a value that is not JSON. Undefined for JSON. */
-function strangeForm(part: unknown): string | undefined {
-  if (part === null || typeof part === "string" || typeof part === "boolean" || Number.isFinite(part)) return undefined;
-  if (typeof part === "number") return String(part);
-  if (typeof part !== "object") return typeof part;
+/** Returns false for a part that JSON would omit, change or reject. */
+function isJson(part: unknown): boolean {
+  if (typeof part === "number") return Number.isFinite(part);
+  if (typeof part !== "object") return typeof part === "string" || typeof part === "boolean";
   // The prototype of a plain object has no prototype, in each realm.
-  const prototype = Object.getPrototypeOf(part);
-  const isPlain = Array.isArray(part) || prototype === null || Object.getPrototypeOf(prototype) === null;
-  return isPlain ? undefined : `an object of ${prototype.constructor.name}`;
+  const prototype = part && Object.getPrototypeOf(part);
+  return prototype === null || Array.isArray(part) || Object.getPrototypeOf(prototype) === null;
 }
 
 /** A range of a source. Offsets count UTF-16 units. The end is exclusive. */

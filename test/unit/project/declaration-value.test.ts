@@ -138,24 +138,20 @@ describe("a declaration as a value", () => {
 
   const cycle: { services: object } = { services: {} };
   cycle.services = cycle;
-  it.each<[object, string, string]>([
-    [{ project: "acme", services: { www: { plan_id: () => 11 } } }, "services.www.plan_id", "function is not JSON"],
-    [{ project: "acme", services: { www: { plan_id: 11n } } }, "services.www.plan_id", "bigint is not JSON"],
-    [{ project: "acme", services: { www: { plan_id: Number.NaN } } }, "services.www.plan_id", "NaN is not JSON"],
-    [{ project: "acme", services: { www: { domain: new Date() } } }, "services.www.domain", "an object of Date is"],
-    [{ project: "acme", webhooks: { a: { events: [undefined] } } }, "webhooks.a.events[0]", "undefined is not JSON"],
-    [{ project: "acme", services: new Map() }, "services", "an object of Map is not JSON"],
-    [cycle, "services", "a cycle is not JSON"],
-  ])("names the path of a value that is not JSON: %#", async (declaration, place, why) => {
+  it.each<[object, string]>([
+    [{ project: "acme", services: { www: { plan_id: () => 11 } } }, "services.www.plan_id"],
+    [{ project: "acme", services: { www: { plan_id: 11n } } }, "services.www.plan_id"],
+    [{ project: "acme", services: { www: { plan_id: Number.NaN } } }, "services.www.plan_id"],
+    [{ project: "acme", services: { www: { domain: new Date() } } }, "services.www.domain"],
+    [{ project: "acme", webhooks: { a: { events: [undefined] } } }, "webhooks.a.events[0]"],
+    [{ project: "acme", services: new Map() }, "services"],
+    [cycle, "services"],
+  ])("names the path of a value that is not JSON: %#", async (declaration, place) => {
     const error = await refused(declaration);
-    expect(error.diagnostics).toMatchObject(
-      [{ code: "config.invalid_value", summary: `${place}: ${why}` }].map((one) => ({
-        ...one,
-        summary: expect.stringContaining(one.summary),
-        range: { path: place },
-      })),
-    );
-    expect(errorText(error)).not.toMatch(/declaration:\d/);
+    expect(error.diagnostics).toMatchObject([
+      { code: "config.invalid_value", summary: "This value is not JSON", range: { path: place } },
+    ]);
+    expect(errorText(error)).toContain(place);
   });
 
   it("omits attributes that are undefined", async () => {
@@ -211,9 +207,7 @@ describe("a state of a program", () => {
     const project = await load({ declaration: DECLARED, state: { ...state, text: { ...state.text, read } } });
     const error = await project.plan().catch((caught) => caught);
     expect(error).toBeInstanceOf(HostformError);
-    expect(error.diagnostics).toMatchObject([
-      { code: "state.unreadable", detail: "the database row acme: no database." },
-    ]);
+    expect(error.diagnostics).toMatchObject([{ code: "state.backend", detail: "the database row acme: no database." }]);
   });
 
   it("keeps the outcome of an apply if its lock cannot be released, and warns", async () => {
