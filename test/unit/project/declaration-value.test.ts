@@ -3,7 +3,14 @@ import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { LoadOptions, OwnState, Progress } from "../../../src/project/library.ts";
+import type {
+  Diagnostic,
+  LoadOptions,
+  OwnState,
+  Progress,
+  StateLock,
+  StateText,
+} from "../../../src/project/library.ts";
 import {
   type DeclarationValue,
   errorText,
@@ -182,7 +189,7 @@ describe("a declaration as a value", () => {
 describe("a state of a program", () => {
   it("is empty if `read` returns null, and is read by methods of a class with private fields", async () => {
     const { load, ordered } = await account();
-    class Row {
+    class Row implements StateText {
       readonly name = "row";
       #text: string | null = null;
       async read() {
@@ -205,8 +212,8 @@ describe("a state of a program", () => {
     const { state } = memoryState();
     const read = async () => Promise.reject(new Error("no database"));
     const project = await load({ declaration: DECLARED, state: { ...state, text: { ...state.text, read } } });
-    const error = await project.plan().catch((caught) => caught);
-    expect(error).toBeInstanceOf(HostformError);
+    const error = await project.plan().catch((caught: { diagnostics: Diagnostic[] }) => caught);
+    if (!(error instanceof HostformError)) throw error;
     expect(error.diagnostics).toMatchObject([{ code: "state.backend", detail: "the database row acme: no database." }]);
   });
 
@@ -216,7 +223,7 @@ describe("a state of a program", () => {
     const release = () => {
       throw new Error("connection lost");
     };
-    const lock = { ...state.lock, acquire: async () => ({ verify: () => undefined, release }) };
+    const lock: StateLock = { ...state.lock, acquire: async () => ({ verify: () => undefined, release }) };
     const project = await load({ declaration: DECLARED, state: { ...state, lock } });
     const progress: Progress[] = [];
     const onProgress = (one: Progress) => progress.push(one);
