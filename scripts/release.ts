@@ -28,7 +28,7 @@ Makes all files of a release in FOLDER (default: release), in place of existing 
   --key FILE       Ed25519 key in PEM that signs the digests, or the variable HOSTFORM_RELEASE_KEY with the PEM itself
   --dry-run        also without a key, and while package.json does not name its publisher
   --platform NAME  executables of this platform alone; not for publication (${PLATFORMS.join(", ")})
-  --npm            the npm package alone; not for publication
+  --npm            the npm package and verify.mjs alone; not for publication
 `;
 
 /** The fields of package.json that a publisher fills in. */
@@ -167,8 +167,8 @@ async function release(what: Asked): Promise<void> {
       const base = `${about.hostform.downloads}/v${VERSION}`;
       const of = { ...about, ...about.hostform, version: VERSION, base, digests: sums };
       for (const [name, text] of installers(of)) files.set(name, Buffer.from(text));
-      files.set("verify.mjs", await readFile(path.join(root, "scripts/release/verify.mjs")));
     }
+    files.set("verify.mjs", await readFile(path.join(root, "scripts/release/verify.mjs")));
     const sums = Buffer.from(digests(files));
     files.set("SHA256SUMS", sums);
     if (key !== undefined) files.set("SHA256SUMS.minisig", Buffer.from(signature(sums, key, `hostform ${VERSION}`)));
@@ -197,8 +197,10 @@ To publish version ${VERSION}:
 }
 
 if (path.resolve(process.argv[1] ?? "") === import.meta.filename) {
+  const args = process.argv.slice(2);
   try {
-    await release(asked(process.argv.slice(2)));
+    if (args.includes("--help")) console.log(USAGE);
+    else await release(asked(args));
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
     process.exitCode = 2;

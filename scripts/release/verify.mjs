@@ -1,7 +1,7 @@
 // Verifies downloaded files of a release, offline: node verify.mjs KEY [FOLDER]
-// KEY is the publisher's public key. SHA256SUMS and SHA256SUMS.minisig are in FOLDER, beside the files.
+// KEY is the publisher's public key. FOLDER contains SHA256SUMS, SHA256SUMS.minisig and the files, and no other files.
 import { createHash, createPublicKey, verify } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 
@@ -36,12 +36,18 @@ if (!isSigned) fail("SHA256SUMS does not have a signature by this key. Do not us
 
 const listed = [...sums.toString().matchAll(/^([0-9a-f]{64}) {2}(.+)$/gm)];
 const here = listed.filter(([, , name]) => existsSync(path.join(folder, name)));
-if (here.length === 0) fail(`no file of this release is in ${path.resolve(folder)}.`);
+if (here.every(([, , name]) => name === "verify.mjs"))
+  fail(`no other file of this release is in ${path.resolve(folder)}.`);
 for (const [, sum, name] of here) {
   if (createHash("sha256").update(read(name)).digest("hex") !== sum)
     fail(`${name} is not the file of the release. Do not use it.`);
   console.log(`ok  ${name}`);
 }
+const known = new Set(["SHA256SUMS", "SHA256SUMS.minisig", ...listed.map(([, , name]) => name)]);
+const unknown = readdirSync(folder, { withFileTypes: true }).filter(
+  (one) => !one.isDirectory() && !known.has(one.name),
+);
+if (unknown.length > 0) fail(`SHA256SUMS does not list ${unknown.map(({ name }) => name).join(", ")}. Move them away.`);
 console.log(
   `${about}: the signature is valid, and so ${here.length === 1 ? "is 1 file" : `are ${here.length} files`}.`,
 );

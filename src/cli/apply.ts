@@ -69,12 +69,25 @@ export const runApply =
     const applied = reports.orWhy(command, "text", async () => {
       if (file !== undefined) refusePlanFlags(flags);
       const { json } = terminal;
+      const emit = (messages: readonly UiMessage[]) => {
+        for (const message of messages) terminal.document(message);
+      };
+      const now = () => terminal.clock.now();
+      const { remedies } = terminal.outLook;
+      const begin = (plan: Plan) => emit([versionMessage(VERSION, now()), ...planMessages(plan, now(), remedies)]);
       const saved = file === undefined ? undefined : await readSavedPlan(project, file);
       if (saved !== undefined && !hasChanges(saved.plan)) {
         await reports.write(saved.plan, await project.declaration.moneyScale());
         say(terminal, "The plan has no changes. There is nothing to apply.");
         const { plan } = saved;
-        if (plan.pending.length > 0 || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0) return 1;
+        const { pending } = plan;
+        const [unfulfilled, held] = [unfulfilledIn(plan), heldIn(plan)];
+        if (json) {
+          const none = { outcomes: [], diagnostics: [], interrupted: false, requests: 0, seconds: 0 };
+          begin(plan);
+          emit(resultMessages(plan, { ...none, pending, unfulfilled, held }, now(), remedies));
+        }
+        if (pending.length > 0 || unfulfilled.length > 0 || held.length > 0) return 1;
         return failedOn(flags, holding(plan), 0, (text) => say(terminal, text), hasUnreadInvoices(plan));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
@@ -85,12 +98,8 @@ export const runApply =
       const applying = { asks: !agreed, waits: flags.wait ?? true };
       const options: RunOptions = { command, mode: command, ...planningOf(flags), ...applying, ...asked };
       return withPlan(project, options, async (run) => {
-        const emit = (messages: readonly UiMessage[]) => {
-          for (const message of messages) terminal.document(message);
-        };
-        const now = () => terminal.clock.now();
         const look = { ...terminal.outLook, moneyScale: run.providers.moneyScale };
-        if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
+        if (json) begin(run.plan);
         else if (body || !hasOutcome(run.plan)) {
           // A saved plan was printed before. Print it again only if it cannot be applied.
           const isSeen = saved !== undefined && !run.plan.diagnostics.some(isError);
@@ -127,7 +136,7 @@ export const runApply =
         const left = saved === undefined ? [] : heldIn(saved.plan);
         const replan = saved && replanOf(project.source, saved.request, file);
         const result = { ...ended, ...(left.length > 0 && { held: left }), ...(replan && { replan }) };
-        if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
+        if (json) emit(resultMessages(run.plan, result, now(), remedies));
         else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
         const complete = result.outcomes.every(({ result: end }) => end === "done");

@@ -13,6 +13,7 @@ import {
   childEnvironment,
   errnoOf,
   fail,
+  HostformError,
   isLoopback,
   located,
   messageOf,
@@ -39,6 +40,7 @@ import {
   thisProcess,
 } from "../core/record/index.ts";
 import { backendSettings } from "../fronts/source/index.ts";
+import type { OwnState } from "./library-types.ts";
 import { problem, raise } from "./messages.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
@@ -69,6 +71,44 @@ export async function stateBackend(
   } catch (error) {
     throw amended(error, (one) => located(one, backend.range));
   }
+}
+
+/** Returns the storage of a program as a backend, for its identity. */
+export const ownBackend = ({ ownState: own }: ProjectSource): Backend | undefined =>
+  own && { type: "http", settings: { address: `own:${own.text.name}` } };
+
+/** Returns the storage of a program with its errors as diagnostics. An error of `release` is a warning, because the run is complete. */
+export function guarded({ text, lock }: OwnState, log: Log): StateBackend {
+  const failed = (call: string, severity: "error" | "warning", error: unknown) =>
+    problem("state.backend/storage", { place: text.name, call, severity, reason: messageOf(error) });
+  const read = () =>
+    text.read().then(
+      (stored) => stored ?? undefined,
+      (error) => {
+        throw error instanceof HostformError ? error : new HostformError([failed("read", "error", error)]);
+      },
+    );
+  const acquire: typeof lock.acquire = async (request) => {
+    const held = await lock.acquire(request);
+    const release = async () => {
+      try {
+        await held.release();
+      } catch (error) {
+        log.warn(failed("release", "warning", error));
+      }
+    };
+    return replacing(held, { release });
+  };
+  return { text: replacing(text, { read }), lock: replacing(lock, { acquire }) };
+}
+
+/** Returns the object with other methods. Its own methods keep their `this`. */
+function replacing<T extends object>(object: T, methods: Partial<T>): T {
+  const get = (_: T, name: string | symbol) => {
+    const found = Reflect.get(methods, name) ?? Reflect.get(object, name);
+    return typeof found === "function" ? found.bind(object) : found;
+  };
+  return new Proxy(object, { get });
 }
 
 /** Rejects an empty backend if the project folder still contains a state file. @throws HostformError `state.backend` */

@@ -1,13 +1,13 @@
 /** The options and results of the library. */
 import type { AccountStore } from "../core/local/account-store.ts";
-import type { ApplyEvent, Channel, Clock } from "../core/model/index.ts";
+import type { ApplyEvent, Channel, Clock, Diagnostic } from "../core/model/index.ts";
 import type { StateLock } from "../core/record/lock.ts";
 import type { StateText } from "../core/record/state-file.ts";
 import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
 import type { DeclarationValue } from "./declaration.gen.ts";
 
-export type { AccountStore, DeclarationValue };
+export type { AccountStore, DeclarationValue, Diagnostic, StateLock, StateText };
 
 export interface LoadOptions {
   /** The project's folder. Default: the working folder. */

@@ -5,6 +5,7 @@
 
 import {
   type Catalogue,
+  either,
   error,
   problemsOf,
   type Raise,
@@ -295,6 +296,11 @@ const messages = {
       "Use https.",
       { do: "allow", limits: [{ limit: "insecure_http" }], when: "the connection is protected in another way" },
     ],
+  })),
+  "state.backend/storage": either(({ place, call, reason }: Words<"place" | "call" | "reason">) => ({
+    summary: `\`${call}\` of the state failed`,
+    detail: `${place}: ${reason}.`,
+    remedies: ["Fix the storage. After an error of `release`, the state can stay locked."],
   })),
   "state.unwritable/kept": warning(({ file }: File) => ({
     summary: `The state of this run is in ${file}`,

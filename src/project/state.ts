@@ -42,7 +42,7 @@ import {
   selectResources,
 } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
-import { refuseForgotten, type StateKeys, stateBackend } from "./backend.ts";
+import { guarded, ownBackend, refuseForgotten, type StateKeys, stateBackend } from "./backend.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
 import { trackedWarnings } from "./git-tracked.ts";
 import { interruptible } from "./interrupt.ts";
@@ -50,16 +50,12 @@ import { problem } from "./messages.ts";
 import { type Server, withServers } from "./providers.ts";
 import { learnOutputs, learnResource } from "./secrets.ts";
 import { nestedIn } from "./selection.ts";
-import type { ProjectParts, ProjectSource } from "./source.ts";
+import type { ProjectParts } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
 import { requireOwnState } from "./trust.ts";
 
 const READING = { write: false, command: "read", timeoutMs: 0 } as const;
-
-/** Returns the storage of a program as a backend, for its identity. */
-const ownBackend = ({ ownState: own }: ProjectSource): Backend | undefined =>
-  own && { type: "http", settings: { address: `own:${own.text.name}` } };
 
 /** Runs a task with an open state, and closes the state afterwards. */
 export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: OpenState) => T | Promise<T>): Promise<T> {
@@ -115,7 +111,7 @@ export class ProjectState {
         this.#file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
         return stateBackend(backend, source, host.clock, log, signal);
       }
-      if (source.ownState) return source.ownState;
+      if (source.ownState) return guarded(source.ownState, log);
       this.#file = source.state;
       requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });

@@ -25,6 +25,8 @@ describe("files for agents", () => {
     expect(text === llmsText(read("docs/README.md")), "run `npm run generate`").toBe(true);
     const files = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, file = ""]) => file);
     expect(files.length).toBeGreaterThan(40);
+    const descriptions = [...text.matchAll(/^- \[.+\): (.+)$/gm)].map(([, description]) => description);
+    expect(new Set(descriptions).size, "each description is of one link").toBe(files.length - 1);
     expect(files.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
   });
 
@@ -33,6 +35,13 @@ describe("files for agents", () => {
       "hostform",
       expect.stringMatching(/^.{40,500}$/),
     ]);
+  });
+
+  it.each([
+    ...["adopt", "import", "password", "state mv", "state rm", "project split", "project join", "fleet run"],
+    ...["--reorder", "--replace"],
+  ])("the skill forbids %s without a person", (text) => {
+    expect(skill.split("## Never")[1]).toContain(`\`${text}\``);
   });
 
   it("the skill names commands and options that exist", () => {

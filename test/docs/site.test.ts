@@ -180,6 +180,23 @@ describe.runIf(LONG)("the built site", { timeout: 900_000 }, () => {
       expect(foreign).toEqual([]);
     });
 
+    it.each(["embedding", "typescript"])("the search for %s finds the page about the library", async (word) => {
+      const { page } = await open("docs/README.html", {});
+      await page.click(".DocSearch-Button");
+      await page.locator("#localsearch-input").fill(word);
+      await page.locator(`#localsearch-list a[href^="${BASE}docs/embedding.html"]`).wait();
+    });
+
+    it("a narrow window shows the terminal at its natural size, in an element that scrolls", async () => {
+      const { page } = await open("index.html", {});
+      await page.setViewport({ width: 360, height: 900 });
+      const sizes = await page.$eval(".drawing", (one) => {
+        const image = one.querySelector("img");
+        return { shown: image?.width, natural: image?.naturalWidth, scrolls: one.scrollWidth > one.clientWidth };
+      });
+      expect(sizes).toEqual({ shown: sizes.natural, natural: expect.any(Number), scrolls: true });
+    });
+
     it("the policy forbids files of another site", async () => {
       for (const file of ["index.html", "see/plan-page.html"]) {
         const { page, complaints } = await open(file, {});

@@ -56,6 +56,10 @@ it("each command prints documents that match its schema", async () => {
   await at("plan", "--out", "acme.plan");
   await at("show", "acme.plan");
   await at("apply", "acme.plan");
+  await at("plan", "--out", "same.plan");
+  const messages = (await at("apply", "same.plan")).trim().split("\n");
+  const types = messages.map((line) => JSON.parse(line)).map(({ type, changes }) => changes?.operation ?? type);
+  expect(types).toEqual(["version", "plan", "outputs", "apply"]);
   await at("watch", "--max-runs", "1");
   await at("plan", "--replace", "hosting_webhook.hook", "--target", "hosting_webhook.hook");
   project.clock.advance(60_000);

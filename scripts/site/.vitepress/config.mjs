@@ -41,6 +41,13 @@ export default {
         for (const [at, token] of tokens.entries()) {
           // A screen reader announces an empty heading.
           if (token.type === "th_open" && tokens[at + 1].content === "") token.tag = tokens[at + 2].tag = "td";
+          // Text in a drawing has its natural size, so a narrow window scrolls. Keys scroll only an element with a tabindex.
+          if (token.children?.some(({ type, attrs }) => type === "image" && /\.svg$/.test(attrs[0][1])))
+            for (const [name, value] of [
+              ["class", "drawing"],
+              ["tabindex", "0"],
+            ])
+              tokens[at - 1].attrSet(name, value);
           for (const link of token.children?.filter(({ type }) => type === "link_open") ?? [])
             link.attrSet("href", siteLink(path.relative(from, env.path), link.attrGet("href")));
         }
@@ -62,10 +69,10 @@ export default {
     },
     nav: [
       {
-        text: "See it",
+        text: "Example reports",
         items: [
-          { text: "Page of a plan", link: "/see/plan-page.html", target: "_self" },
-          { text: "Page of a status", link: "/see/status-page.html", target: "_self" },
+          { text: "A plan, for its approval", link: "/see/plan-page.html", target: "_self" },
+          { text: "The status of an account", link: "/see/status-page.html", target: "_self" },
         ],
       },
       { text: version, items: [{ text: "Changelog", link: "/CHANGELOG.html" }, ...others.map(versionLink)] },

@@ -116,6 +116,9 @@ export const shared = {
       `If it is a string, write it in quotes${written.length < 80 && !/["\n]/.test(written) ? ` (\`"${written}"\`)` : ""}.`,
     ),
   ),
+  "config.invalid_value/not_json": error(
+    texts("This value is not JSON", "Use text, finite numbers, lists and plain objects."),
+  ),
   "config.invalid_value/project": error(texts("project: not a valid project name", PROJECT_NAME, PROJECT_STAYS)),
   "config.invalid_value/project_variable": error(texts("HOSTFORM_PROJECT is not a valid project name", PROJECT_NAME)),
   "config.invalid_value/setting": error(({ path, message }: Words<"path" | "message">) => texts(`${path}: ${message}`)),

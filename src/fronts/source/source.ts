@@ -1,5 +1,5 @@
 import type { Kinds } from "../../core/kinds/kind.ts";
-import type { Diagnostic, Json, SourceRange } from "../../core/model/index.ts";
+import { type Diagnostic, HostformError, type SourceRange } from "../../core/model/index.ts";
 import { problem } from "./messages.ts";
 
 /** A file of the declaration. `path`: for messages, relative to the working folder. */
@@ -12,27 +12,44 @@ export interface SourceFile {
   readonly paths?: readonly string[];
 }
 
-/** Returns a value as JSON with one scalar on each line. JSON is a subset of YAML. */
+/**
+ * Returns a value as JSON with one scalar on each line. JSON is a subset of YAML. Omits attributes that are undefined.
+ * @throws HostformError with the path of a part that is not JSON.
+ */
 export function valueFile(value: unknown): SourceFile {
   const lines: { readonly text: string; readonly path: string }[] = [];
-  const write = (part: Json, path: string, before: string, after: string): void => {
+  const write = (part: unknown, path: string, before: string, after: string, within: readonly unknown[]): void => {
+    if (within.includes(part) || !isJson(part)) {
+      const at = { line: 1, column: 1, endLine: 1, endColumn: 1 };
+      const range = { file: "declaration", ...at, path: path.slice(1) };
+      throw new HostformError([problem("config.invalid_value/not_json", { range })]);
+    }
     if (typeof part !== "object" || part === null) {
       lines.push({ text: before + JSON.stringify(part) + after, path });
       return;
     }
     const isList = Array.isArray(part);
     lines.push({ text: before + (isList ? "[" : "{"), path });
-    const entries = Object.entries(part);
+    const entries = isList ? [...part.entries()] : Object.entries(part).filter(([, inner]) => inner !== undefined);
     for (const [nth, [name, inner]] of entries.entries()) {
       const key = JSON.stringify(name);
-      const step = isList ? `[${nth}]` : /^[\w-]+$/.test(name) ? `.${name}` : `[${key}]`;
-      write(inner, path + step, isList ? "" : `${key}: `, nth < entries.length - 1 ? "," : "");
+      const step = isList ? `[${nth}]` : /^[\w-]+$/.test(String(name)) ? `.${name}` : `[${key}]`;
+      write(inner, path + step, isList ? "" : `${key}: `, nth < entries.length - 1 ? "," : "", [...within, part]);
     }
     lines.push({ text: (isList ? "]" : "}") + after, path });
   };
-  write(JSON.parse(JSON.stringify(value)), "", "", "");
+  write(value, "", "", "", []);
   const text = lines.map((line) => line.text).join("\n");
   return { path: "declaration", text, paths: lines.map(({ path }) => path.replace(/^\./, "")) };
+}
+
+/** Returns false for a part that JSON would omit, change or reject. */
+function isJson(part: unknown): boolean {
+  if (typeof part === "number") return Number.isFinite(part);
+  if (typeof part !== "object") return typeof part === "string" || typeof part === "boolean";
+  // The prototype of a plain object has no prototype, in each realm.
+  const prototype = part && Object.getPrototypeOf(part);
+  return prototype === null || Array.isArray(part) || Object.getPrototypeOf(prototype) === null;
 }
 
 /** A range of a source. Offsets count UTF-16 units. The end is exclusive. */

@@ -3,7 +3,15 @@ import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { LoadOptions, OwnState, Planned } from "../../../src/project/library.ts";
+import type {
+  Diagnostic,
+  LoadOptions,
+  OwnState,
+  Planned,
+  Progress,
+  StateLock,
+  StateText,
+} from "../../../src/project/library.ts";
 import {
   type DeclarationValue,
   errorText,
@@ -179,6 +187,31 @@ describe("a declaration as a value", () => {
     expect(text).not.toMatch(/declaration:\d|\n +\d+ \|/);
   });
 
+  const cycle: { services: object } = { services: {} };
+  cycle.services = cycle;
+  it.each<[object, string]>([
+    [{ project: "acme", services: { www: { plan_id: () => 11 } } }, "services.www.plan_id"],
+    [{ project: "acme", services: { www: { plan_id: 11n } } }, "services.www.plan_id"],
+    [{ project: "acme", services: { www: { plan_id: Number.NaN } } }, "services.www.plan_id"],
+    [{ project: "acme", services: { www: { domain: new Date() } } }, "services.www.domain"],
+    [{ project: "acme", webhooks: { a: { events: [undefined] } } }, "webhooks.a.events[0]"],
+    [{ project: "acme", services: new Map() }, "services"],
+    [cycle, "services"],
+  ])("names the path of a value that is not JSON: %#", async (declaration, place) => {
+    const error = await refused(declaration);
+    expect(error.diagnostics).toMatchObject([
+      { code: "config.invalid_value", summary: "This value is not JSON", range: { path: place } },
+    ]);
+    expect(errorText(error)).toContain(place);
+  });
+
+  it("omits attributes that are undefined", async () => {
+    const { load } = await account();
+    const { state } = memoryState();
+    const declaration = { ...DECLARED, webhooks: undefined } as unknown as DeclarationValue;
+    expect((await load({ declaration, state })).addresses).not.toContain("hosting_webhook.paid");
+  });
+
   it("is part of a saved plan: after a change the plan is refused", async () => {
     const { load } = await account();
     const { state } = memoryState();
@@ -194,5 +227,54 @@ describe("a declaration as a value", () => {
     const declaration = { ...DECLARED, backend: { pg: {} } } satisfies DeclarationValue;
     const plan = load({ declaration, state }).then((project) => project.plan());
     await expect(plan).rejects.toMatchObject({ diagnostics: [{ code: "usage" }] });
+  });
+});
+
+describe("a state of a program", () => {
+  it("is empty if `read` returns null, and is read by methods of a class with private fields", async () => {
+    const { load, ordered } = await account();
+    class Row implements StateText {
+      readonly name = "row";
+      #text: string | null = null;
+      async read() {
+        return this.#text as string;
+      }
+      async write(text: string, verify: () => void | Promise<void>) {
+        await verify();
+        this.#text = text;
+      }
+    }
+    const state = { ...memoryState().state, text: new Row() };
+    const project = await load({ declaration: DECLARED, state });
+    expect(await project.apply(await project.plan())).toMatchObject({ complete: true });
+    expect(await project.plan()).toMatchObject({ hasChanges: false });
+    expect(ordered()).toBe(1);
+  });
+
+  it("that cannot be read is an error with its name", async () => {
+    const { load } = await account();
+    const { state } = memoryState();
+    const read = async () => Promise.reject(new Error("no database"));
+    const project = await load({ declaration: DECLARED, state: { ...state, text: { ...state.text, read } } });
+    const error = await project.plan().catch((caught: { diagnostics: Diagnostic[] }) => caught);
+    if (!(error instanceof HostformError)) throw error;
+    expect(error.diagnostics).toMatchObject([{ code: "state.backend", detail: "the database row acme: no database." }]);
+  });
+
+  it("keeps the outcome of an apply if its lock cannot be released, and warns", async () => {
+    const { load, ordered } = await account();
+    const { state, text } = memoryState();
+    const release = () => {
+      throw new Error("connection lost");
+    };
+    const lock: StateLock = { ...state.lock, acquire: async () => ({ verify: () => undefined, release }) };
+    const project = await load({ declaration: DECLARED, state: { ...state, lock } });
+    const progress: Progress[] = [];
+    const onProgress = (one: Progress) => progress.push(one);
+    expect(await project.apply(await project.plan(), { onProgress })).toMatchObject({ complete: true });
+    const warning = { code: "state.backend", detail: "the database row acme: connection lost." };
+    expect(progress).toContainEqual({ type: "diagnostic", diagnostic: expect.objectContaining(warning) });
+    expect(ordered()).toBe(1);
+    expect(text()).toContain("hosting_service");
   });
 });

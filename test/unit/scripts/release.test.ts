@@ -282,3 +282,12 @@ describe("the package managers", () => {
     expect(readdirSync(home)).not.toEqual([]);
   });
 });
+
+describe("npm run release -- --help", () => {
+  it("prints the usage", () => {
+    const script = path.resolve(import.meta.dirname, "../../../scripts/release.ts");
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, "--help"], { encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^Usage: npm run release/);
+  });
+});

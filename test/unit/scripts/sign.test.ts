@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { signature, signingKey } from "../../../scripts/release/sign.ts";
@@ -17,7 +17,7 @@ const verifier = path.resolve(import.meta.dirname, "../../../scripts/release/ver
 function download(comment = "hostform 1.2.3"): string {
   const folder = temporaryFolder();
   const sum = (text: string) => createHash("sha256").update(text).digest("hex");
-  const sums = `${sum("an archive")}  a.tar.gz\n${sum("another")}  b.zip\n`;
+  const sums = `${sum("an archive")}  a.tar.gz\n${sum("another")}  b.zip\n${sum("an archive")}  verify.mjs\n`;
   writeFileSync(path.join(folder, "a.tar.gz"), "an archive");
   writeFileSync(path.join(folder, "SHA256SUMS"), sums);
   writeFileSync(path.join(folder, "SHA256SUMS.minisig"), signature(Buffer.from(sums), key, comment));
@@ -63,9 +63,11 @@ describe("verify.mjs", () => {
 
   itWith(MINISIGN)("accepts a signature by minisign itself", () => {
     const folder = download();
-    execFileSync("minisign", ["-GWp", "own.pub", "-s", "own.key"], { cwd: folder });
-    execFileSync("minisign", ["-Sm", "SHA256SUMS", "-s", "own.key", "-t", "by hand"], { cwd: folder });
-    const [, own] = readFileSync(path.join(folder, "own.pub"), "utf8").split("\n");
+    const keys = temporaryFolder();
+    const sums = path.join(folder, "SHA256SUMS");
+    execFileSync("minisign", ["-GWp", "own.pub", "-s", "own.key"], { cwd: keys });
+    execFileSync("minisign", ["-Sm", sums, "-s", "own.key", "-t", "by hand"], { cwd: keys });
+    const [, own] = readFileSync(path.join(keys, "own.pub"), "utf8").split("\n");
     expect(verified(folder, own)).toMatchObject({ status: 0, stdout: expect.stringContaining("by hand: ") });
   });
 
@@ -77,7 +79,17 @@ describe("verify.mjs", () => {
       (folder) => rmSync(path.join(folder, "SHA256SUMS.minisig")),
       /SHA256SUMS\.minisig is not in/,
     ],
-    ["a folder without a file", (folder) => rmSync(path.join(folder, "a.tar.gz")), /no file of this release/],
+    ["a folder without a file", (folder) => rmSync(path.join(folder, "a.tar.gz")), /no other file of this release/],
+    [
+      "a folder with verify.mjs alone",
+      (folder) => renameSync(path.join(folder, "a.tar.gz"), path.join(folder, "verify.mjs")),
+      /no other file of this release/,
+    ],
+    [
+      "a file that the release does not list",
+      (folder) => writeFileSync(path.join(folder, "a (1).tar.gz"), "an archive"),
+      /SHA256SUMS does not list a \(1\)\.tar\.gz\. /,
+    ],
     [
       "a changed comment",
       (folder) => {
