@@ -160,6 +160,10 @@ describe("a fleet", () => {
     const ran = await project.run("fleet", "plan", "--json");
     expect(ran.code, ran.text).toBe(0);
     expect(reportOf(ran.out).projects.map(({ name }) => name)).toEqual(["customers/c", "customers/a", "customers/b"]);
+    const projects = [{ path: "customers/*" }, { path: "customers/c", stack: "missing" }];
+    await project.declare({ fleet: "agency", projects }, "fleet.yaml");
+    const other = results(reportOf((await project.run("fleet", "plan", "--json")).out));
+    expect(other).toEqual({ "customers/a": "differs", "customers/b": "differs", "customers/c": "failed" });
   });
 
   it("sends no news that a plan waits if it applies the plans at once", async () => {
