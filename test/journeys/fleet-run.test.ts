@@ -130,7 +130,8 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000, concurrent:
   it("apply a wave only after the wave before, and check the projects that a person names first", async ({
     fleetOf,
   }) => {
-    const fleet = await fleetOf(4, { tokens: 1, fleet: { waves: [1] } });
+    const notify = [{ command: ["tee", "-a", "news.txt"] }];
+    const fleet = await fleetOf(4, { tokens: 1, fleet: { waves: [1], notify } });
     fleet.hostOf("p0000").control.addFault({ method: "POST", path: "/services", phase: "before", status: 422 });
     const worker = await fleet.worker("--auto-approve");
     await until(
@@ -155,6 +156,9 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000, concurrent:
       () => worker.text,
     );
     expect(worker.text).toContain("customers/p0003: applied (person)");
+    const news = readFileSync(path.join(fleet.dir, "customers/p0003/news.txt"), "utf8");
+    expect(news).toContain("Apply complete!");
+    expect(news).not.toContain("A plan waits");
     expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
   });
 

@@ -120,6 +120,7 @@ describe("a fleet", () => {
     ],
     [{ fleet: "x", projects: [{ path: "a" }], wave: [1] }, '"wave" is not known. Did you mean "waves"?'],
     [{ fleet: "x", projects: [{ path: "a" }], interval: "5s" }, "interval: expected a time of at least 1m"],
+    [{ fleet: "x", projects: [{ path: "a" }], interval: 60 }, "interval: expected a time with its unit, such as 10m"],
     [{ projects: [{ path: "a" }] }, "fleet: it is missing"],
     [{ fleet: "x", projects: [{ path: "a" }], waves: 5 }, "waves: expected list, received number"],
     [{ fleet: "x", projects: [{ path: "a" }], guards: 3 }, "guards: expected map, received number"],
