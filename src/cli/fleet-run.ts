@@ -4,8 +4,10 @@ import type { Diagnostic } from "../core/model/index.ts";
 import { chosenSeats, FleetWorker, fleetPage, openQueue, Records } from "../fleet/index.ts";
 import type { Project } from "../project/project.ts";
 import { leaving } from "../project/redaction.ts";
+import { placedSummary } from "../report/index.ts";
+import { plural } from "../report/numbers.ts";
 import { nodeHandler } from "../webhooks/index.ts";
-import { fleetOf, stopsOf } from "./fleet.ts";
+import { fleetOf, stopsOf, troubleReporter } from "./fleet.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import { raise } from "./messages.ts";
 import { type HeartbeatFlags, heartbeatTo } from "./observe.ts";
@@ -19,6 +21,11 @@ interface RunFlags extends HeartbeatFlags {
   readonly metrics?: ListenAddress;
 }
 
+const CANCELED =
+  "Stopped. The requests in progress were canceled; the next check of a project handles its pending creates.";
+
+/** Pause between two attempts to reach a lost database, in milliseconds. */
+const PROBE_MS = 2_000;
 /** Minimum time between two heartbeats, in milliseconds. */
 const BEAT_MS = 60_000;
 
@@ -28,7 +35,24 @@ export const runFleetRun: Action<RunFlags> = async (terminal, project, flags) =>
   const fleet = await fleetOf(project);
   const { end, signals } = stopsOf(terminal);
   const beat = heartbeatTo(flags.heartbeat, project);
-  const onTrouble = troubleReporter(log.warn);
+  const report = troubleReporter(log.warn, host.clock);
+  const { signal, now } = signals;
+  let isLost = false;
+  /** Reports a lost database once, and its return. */
+  const onTrouble = (trouble: readonly Diagnostic[]): void => {
+    const isOfQueue = trouble.some(({ code }) => code === "fleet.queue");
+    if (!isOfQueue) report(trouble);
+    if (!isOfQueue || isLost) return;
+    isLost = true;
+    log.warn(...trouble);
+    void returned().catch(() => undefined);
+  };
+  const returned = async () => {
+    do await host.clock.sleep(PROBE_MS, signal);
+    while (!(await queue.responds()));
+    isLost = false;
+    say(terminal, "The database of the queue responds again.");
+  };
   const servers: Receiver[] = [];
   let beatAt = Number.NEGATIVE_INFINITY;
   const queue = await openQueue(fleet.fleet, source.env, true, onTrouble);
@@ -41,11 +65,15 @@ export const runFleetRun: Action<RunFlags> = async (terminal, project, flags) =>
       autoApprove: flags.autoApprove === true,
       onTrouble,
       onChecked: ({ name, result, errors }, cause) => {
-        say(terminal, `${name}: ${result} (${cause})${errors[0] ? `: ${errors[0].summary}` : ""}`);
+        say(terminal, `${name}: ${result} (${cause})${errors[0] ? `: ${placedSummary(errors[0])}` : ""}`);
         if (host.clock.monotonic() - beatAt < BEAT_MS) return;
         beatAt = host.clock.monotonic();
         void beat?.(true);
       },
+    });
+    signal.addEventListener("abort", () => {
+      if (worker.running > 0)
+        say(terminal, `Waiting for ${plural(worker.running, "running check")}. Press Ctrl-C again to cancel.`);
     });
     const endReload = terminal.onReload(() => worker.reload());
     if (flags.metrics) servers.push(await receiveAt(flags.metrics, pages(project, worker, records), "--metrics"));
@@ -59,6 +87,7 @@ export const runFleetRun: Action<RunFlags> = async (terminal, project, flags) =>
     await Promise.all(servers.map((server) => server.close(AbortSignal.abort())));
     await queue.close();
     end();
+    if (signal.aborted) say(terminal, now.aborted ? CANCELED : "Stopped. Other workers take the waiting checks.");
   }
 };
 
@@ -78,16 +107,6 @@ export const runFleetCheck: Action<object, [readonly string[]]> = async (termina
   say(terminal, "The next free worker checks these projects.");
   return 0;
 };
-
-/** Returns the function that reports errors between two checks. Reports the same error once in a row. */
-function troubleReporter(warn: Project["log"]["warn"]) {
-  let known = "";
-  return (trouble: readonly Diagnostic[]): void => {
-    const text = trouble.map(({ summary }) => summary).join("\n");
-    if (text !== known) warn(...trouble);
-    known = text;
-  };
-}
 
 /** Serves the page of the fleet, `/healthz` and `/metrics`. */
 function pages({ host, redaction }: Project, worker: FleetWorker, records: Records): RequestListener {

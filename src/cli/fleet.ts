@@ -1,6 +1,6 @@
 /** Runs `fleet plan`, `fleet status` and `fleet apply`: one report and one exit code for many projects. */
 import path from "node:path";
-import type { FailOn } from "../core/model/index.ts";
+import type { Clock, Diagnostic, FailOn } from "../core/model/index.ts";
 import {
   applyFleet,
   type Fleet,
@@ -35,6 +35,21 @@ export async function fleetOf({ source }: Project): Promise<Fleet> {
   return readFleet(file, path.relative(source.cwd, file));
 }
 
+/** Minimum time between two reports of one trouble, in milliseconds. */
+const REPEAT_MS = 60_000;
+
+/** Returns the function that reports warnings and errors. Reports the same trouble at most once a minute. */
+export function troubleReporter(warn: Project["log"]["warn"], clock: Clock) {
+  const known = new Map<string, number>();
+  return (trouble: readonly Diagnostic[]): void => {
+    const now = clock.monotonic();
+    const key = trouble.map(({ summary }) => summary).join("\n");
+    if (now - (known.get(key) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
+    known.set(key, now);
+    warn(...trouble);
+  };
+}
+
 interface Stops {
   readonly signals: Readonly<Record<"signal" | "now", AbortSignal>>;
   end(): void;
@@ -61,7 +76,7 @@ async function recorded(fleet: Fleet, { source, host }: Project): Promise<FleetR
 const running =
   (command: "plan" | "status" | "apply"): Action<FleetFlags> =>
   async (terminal, project, flags) => {
-    const { source, host } = project;
+    const { source, host, log } = project;
     const fleet = await fleetOf(project);
     const { end, signals } = stopsOf(terminal);
     const options = {
@@ -71,6 +86,7 @@ const running =
       projects: flags.project,
       targets: flags.target,
       onProject: ({ name, result }: FleetReport["projects"][number]) => say(terminal, `${name}: ${result}`),
+      onWarning: troubleReporter(log.warn, host.clock),
     };
     try {
       const ask = async (report: FleetReport) => {

@@ -51,7 +51,7 @@ const project = z
     error: "`branch` and `signers` need `git`",
   });
 
-const duration = text.transform((one, context) => {
+const duration = z.string("expected a time with its unit, such as 10m or 1h").transform((one, context) => {
   const ms = milliseconds(one);
   if (ms !== undefined && ms >= 60_000) return ms;
   context.addIssue({ code: "custom", message: "expected a time of at least 1m, such as 10m or 1h" });

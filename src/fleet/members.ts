@@ -44,8 +44,7 @@ export async function members(fleet: Fleet, env: EnvVars): Promise<Members> {
 export function seats(fleet: Fleet, env: EnvVars): Promise<ByEntry<Seat>> {
   return byEntry(fleet, async (entry, file) => {
     const { git, path: pattern = "." } = entry;
-    if (git !== undefined && !pattern.includes("*"))
-      return [{ name: nameOf(entry, path.posix.join(pattern, ".")), entry }];
+    if (git !== undefined && !pattern.includes("*")) return [{ name: patternOf(entry), entry }];
     return (await membersOf(entry, fleet, { env }, file)).map(({ name }) => ({ name, entry }));
   });
 }
@@ -63,23 +62,29 @@ export async function memberAt({ name, entry }: Seat, fleet: Fleet, shared: Load
   return (await membersOf(entry, fleet, shared, path.basename(fleet.file))).find((one) => one.name === name);
 }
 
-/** Calls a function for each entry, in order. A failed entry does not affect the others. A project of two entries fails. */
+/** Calls a function for each entry, in order. A failed entry does not affect the others. A project of two entries without `*` fails. */
 async function byEntry<T extends { readonly name: string }>(
   fleet: Fleet,
   work: (entry: FleetEntry, file: string) => Promise<readonly T[]>,
 ): Promise<ByEntry<T>> {
   const found = new Map<string, T>();
+  /** Names of the entries without a `*`. They take precedence over patterns, even if they failed. */
+  const named = new Set<string>();
   const twice = new Set<string>();
   const failed: { name: string; errors: readonly Diagnostic[] }[] = [];
   for (const [at, entry] of fleet.projects.entries()) {
+    const name = patternOf(entry);
+    const isPattern = name.includes("*");
+    if (named.has(name)) twice.add(name);
+    if (!isPattern) named.add(name);
     try {
       for (const one of await work(entry, `${path.basename(fleet.file)}: projects[${at}]`)) {
-        if (found.has(one.name)) twice.add(one.name);
-        found.set(one.name, one);
+        if (!isPattern || !(found.has(one.name) || named.has(one.name))) found.set(one.name, one);
       }
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
-      failed.push({ name: nameOf(entry, entry.path ?? "."), errors: error.diagnostics });
+      if (!isPattern) found.delete(name);
+      failed.push({ name, errors: error.diagnostics });
     }
   }
   for (const name of twice) {
@@ -108,6 +113,10 @@ async function membersOf(entry: FleetEntry, fleet: Fleet, shared: LoadOptions, f
     commit,
   }));
 }
+
+/** Returns the name of an entry's project, or the pattern of the names of its projects. */
+export const patternOf = (entry: FleetEntry): string =>
+  nameOf(entry, path.posix.join(entry.path ?? ".", ".").replace(/(?<=.)\/$/, ""));
 
 /** Returns the name of a project: `acme-sites/customers/acme@production`. */
 function nameOf({ git, environment }: FleetEntry, folder: string): string {

@@ -8,7 +8,7 @@ import {
   type Words,
   warning,
 } from "../core/messages/message.ts";
-import { type Diagnostic, errnoOf, HostformError, messageOf, some } from "../core/model/index.ts";
+import { type Diagnostic, HostformError, reasonOf, some } from "../core/model/index.ts";
 
 const messages = {
   "fleet.invalid": error(({ file, why }: Words<"file" | "why">) => ({
@@ -26,12 +26,17 @@ const messages = {
   })),
   "fleet.project/twice": error(({ file, name }: Words<"file" | "name">) => ({
     summary: `${file}: two entries select the project ${name}`,
+    detail: "A path without `*` takes precedence over a pattern, but both paths are complete.",
     remedies: ["Remove one entry. Two environments of a project are two projects."],
   })),
   "fleet.project/git": error(({ url, why }: Words<"url" | "why">) => ({
     summary: `The repository ${url} could not be fetched`,
     detail: why,
     remedies: ["Check the URL, the branch, and the credentials of git on this machine."],
+  })),
+  "fleet.project/commit": error(({ url, commit, accepted }: Words<"url" | "commit" | "accepted">) => ({
+    summary: `Commit ${commit} of ${url} is not used: the checkout keeps the last valid commit ${accepted}`,
+    remedies: ["Correct the files in a new commit."],
   })),
   "fleet.project/signature": error(({ url, commit, why }: Words<"url" | "commit" | "why">) => ({
     summary: `Commit ${commit} of ${url} has no valid signature of an allowed signer`,
@@ -79,6 +84,11 @@ export const raise: Raise<typeof messages> = raiseOf(messages);
 
 /** Returns an error outside of a check as diagnostics. */
 export const troubleOf = (error: unknown): readonly Diagnostic[] =>
-  error instanceof HostformError
-    ? error.diagnostics
-    : [problem("fleet.queue/lost", { why: messageOf(error) || (errnoOf(error) ?? "unknown") })];
+  error instanceof HostformError ? error.diagnostics : [problem("fleet.queue/lost", { why: whyOf(error) })];
+
+/** Returns the words of an error. pg-boss emits copies of errors, which are not errors. */
+export function whyOf(error: unknown): string {
+  if (error instanceof Error) return reasonOf(error).replace(/: $/, "");
+  const { message, code } = Object(error) as Readonly<Record<string, unknown>>;
+  return String(message || code || "unknown");
+}

@@ -1,15 +1,17 @@
 // Pages about a fleet from its records: report, health and metrics.
-import type { Clock } from "../core/model/index.ts";
+import { type Clock, isLike } from "../core/model/index.ts";
 import { metric } from "../project/watch/health.ts";
-import { type FleetReport, renderFleetHtml } from "../report/index.ts";
+import { type FleetProject, type FleetReport, renderFleetHtml } from "../report/index.ts";
 import type { Fleet } from "./declaration.ts";
+import { patternOf } from "./members.ts";
 import { reportOf } from "./once.ts";
 import type { Records } from "./records.ts";
 
-/** Returns the last result of each project as one report. */
+/** Returns the last result of each project as one report, in the order of the file. */
 export async function recordedFleet(fleet: Fleet, records: Records, clock: Clock): Promise<FleetReport> {
   const projects = (await records.read()).map(({ report }) => report);
-  const sorted = projects.toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+  const at = ({ name }: FleetProject) => fleet.projects.findIndex((entry) => isLike(patternOf(entry), name));
+  const sorted = projects.toSorted((a, b) => at(a) - at(b) || a.name.localeCompare(b.name, "en"));
   return reportOf(fleet, "status", { clock }, sorted);
 }
 

@@ -1,4 +1,5 @@
 // One run over all projects of a fleet: plan, status, or apply in waves.
+import path from "node:path";
 import {
   type Clock,
   type Diagnostic,
@@ -7,10 +8,18 @@ import {
   formatMoney,
   ifExplained,
   isLike,
+  shellPath,
+  shellWord,
 } from "../core/model/index.ts";
-import { type LoadedProject, loadProject, type Planned } from "../project/library.ts";
+import { type LoadedProject, loadProject, type Planned, type WorkOptions } from "../project/library.ts";
 import { yamlRemedies } from "../project/stack-diagnostics.ts";
-import { diagnosticJson, type FleetProject, type FleetReport, fleetTotals } from "../report/index.ts";
+import {
+  type DiagnosticJson,
+  diagnosticJson,
+  type FleetProject,
+  type FleetReport,
+  fleetTotals,
+} from "../report/index.ts";
 import { plural } from "../report/numbers.ts";
 import type { Fleet } from "./declaration.ts";
 import { type Member, members } from "./members.ts";
@@ -28,6 +37,8 @@ export interface FleetOptions {
   readonly targets?: readonly string[] | undefined;
   /** Called after each project. */
   onProject?(project: FleetProject): void;
+  /** Called for a warning during the work on a project, such as a restored store. */
+  onWarning?(warnings: readonly Diagnostic[]): void;
 }
 
 export interface ApplyFleetOptions extends FleetOptions {
@@ -44,11 +55,14 @@ export interface Ready {
 
 const NOTHING = { add: 0, change: 0, destroy: 0, orders: 0, spend: {}, offline: [], holds: [], errors: [] };
 
-export const failedProject = ({ name, commit }: Pick<Member, "name" | "commit">, errors: readonly Diagnostic[]) => ({
+export const failedProject = (
+  { name, commit }: Pick<Member, "name" | "commit">,
+  errors: readonly Diagnostic[],
+): FleetProject => ({
   ...NOTHING,
   name,
   commit: commit ?? null,
-  result: "failed" as const,
+  result: "failed",
   errors: errors.map((one) => diagnosticJson(one, yamlRemedies)),
 });
 
@@ -60,9 +74,9 @@ export async function planFleet(fleet: Fleet, options: FleetOptions): Promise<Fl
 
 /** Reads the status of each project. Changes nothing. */
 export async function statusFleet(fleet: Fleet, options: FleetOptions): Promise<FleetReport> {
-  const { targets, signal, now } = options;
-  const projects = await eachProject(fleet, options, async (member) => {
-    const { report } = await (await load(member, options)).status({ targets, signal, now });
+  const { targets } = options;
+  const projects = await eachProject(fleet, options, async (member, run) => {
+    const { report } = await (await load(member, options)).status({ targets, ...run });
     const { services, states, synced, declared } = report.overview;
     const result = synced === declared ? "same" : "differs";
     const overview = { services, live: states.live, offline: states.offline };
@@ -76,7 +90,7 @@ export async function statusFleet(fleet: Fleet, options: FleetOptions): Promise<
  * waves do not start. A project whose plan has errors is not applied.
  */
 export async function applyFleet(fleet: Fleet, options: ApplyFleetOptions): Promise<FleetReport> {
-  const { projects, ready } = await plannedFleet(fleet, options);
+  const { projects, ready } = await plannedFleet(fleet, options, true);
   const errors = guardErrors(fleet, projects);
   const planned = { ...reportOf(fleet, "plan", options, projects), errors };
   if (errors.length > 0) return { ...planned, command: "apply", projects: projects.map(notStarted) };
@@ -91,7 +105,9 @@ export async function applyFleet(fleet: Fleet, options: ApplyFleetOptions): Prom
   )) {
     const starting = changing.filter(({ member }) => wave.some(({ name }) => name === member.name));
     const failed = wave.filter(({ result }) => result === "failed");
-    const applying = inParallel(starting, fleet, options, (one) => isolated(one.member, applied(one, options)));
+    const applying = inParallel(starting, fleet, options, (one) =>
+      workOn(one.member, options, (run) => applied(one, run)),
+    );
     const ended = [...failed, ...(await applying)];
     for (const one of ended) done.set(one.name, one);
     const isStopped = (one: FleetProject) =>
@@ -105,24 +121,27 @@ export async function applyFleet(fleet: Fleet, options: ApplyFleetOptions): Prom
 const notStarted = (one: FleetProject): FleetProject =>
   one.result === "differs" ? { ...one, result: "not_started" } : one;
 
-export async function applied(
-  { member, project, plan }: Ready,
-  { signal, now }: Pick<FleetOptions, "signal" | "now">,
-): Promise<FleetProject> {
-  const planned = summaryOf(member, plan);
-  const result = await project.apply(plan, { signal, now });
-  const errors = [...result.changes.flatMap(({ diagnostics }) => diagnostics), ...result.diagnostics].filter(
-    ({ severity }) => severity === "error",
-  );
-  return { ...planned, result: result.complete ? "applied" : "failed", holds: result.holds, errors };
+export async function applied({ member, project, plan }: Ready, run: WorkOptions): Promise<FleetProject> {
+  const { warnings = [], ...planned } = summaryOf(member, plan);
+  const result = await project.apply(plan, run);
+  const { error = [], warning = [] } = bySeverity([
+    ...result.changes.flatMap(({ diagnostics }) => diagnostics),
+    ...result.diagnostics,
+  ]);
+  const end = result.complete ? "applied" : "failed";
+  return { ...planned, result: end, holds: result.holds, errors: error, warnings: [...warnings, ...warning] };
 }
 
-async function plannedFleet(fleet: Fleet, options: FleetOptions) {
+const bySeverity = (all: readonly DiagnosticJson[]) =>
+  Object.groupBy(all, ({ severity }) => severity) as Partial<Record<"error" | "warning", DiagnosticJson[]>>;
+
+/** @param approved true if the plans are applied without a wait for an approval. */
+async function plannedFleet(fleet: Fleet, options: FleetOptions, approved = false) {
   const ready: Ready[] = [];
-  const { targets = [], signal, now } = options;
-  const projects = await eachProject(fleet, options, async (member) => {
+  const { targets = [] } = options;
+  const projects = await eachProject(fleet, options, async (member, run) => {
     const project = await load(member, options);
-    const plan = await project.plan({ targets, signal, now });
+    const plan = await project.plan({ targets, approved, ...run });
     ready.push({ member, project, plan });
     return summaryOf(member, plan);
   });
@@ -140,7 +159,7 @@ export function summaryOf(member: Member, plan: Planned): FleetProject {
   const { resource_changes, hostform } = json;
   const has = (...actions: readonly string[]) =>
     resource_changes.filter(({ change }) => change.actions.some((action) => actions.includes(action))).length;
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const { error: errors = [], warning: warnings = [] } = bySeverity(diagnostics);
   const spend = hostform.totals.map(({ currency, now, unknown }) => [currency, unknown > 0 ? null : now] as const);
   return {
     ...headOf(member),
@@ -154,6 +173,7 @@ export function summaryOf(member: Member, plan: Planned): FleetProject {
     offline: hostform.effects.flatMap(({ kind, domain, address }) => (kind === "offline" ? (domain ?? address) : [])),
     holds,
     errors,
+    warnings,
   };
 }
 
@@ -199,7 +219,7 @@ export function wavesOf<T>(all: readonly T[], sizes: readonly number[] = []): T[
 async function eachProject(
   fleet: Fleet,
   options: FleetOptions,
-  work: (member: Member) => Promise<FleetProject>,
+  work: (member: Member, run: WorkOptions) => Promise<FleetProject>,
 ): Promise<FleetProject[]> {
   const { found, failed } = await members(fleet, options.env);
   const isChosen = ({ name }: { readonly name: string }) =>
@@ -207,11 +227,47 @@ async function eachProject(
   const unusable = failed.filter(isChosen).map((one) => failedProject(one, one.errors));
   const chosen = found.filter(isChosen);
   if (unusable.length + chosen.length === 0) raise("fleet.project/unmatched", { names: found.map(({ name }) => name) });
-  return [...unusable, ...(await inParallel(chosen, fleet, options, (one) => isolated(one, work(one))))];
+  return [
+    ...unusable,
+    ...(await inParallel(chosen, fleet, options, (one) => workOn(one, options, (run) => work(one, run)))),
+  ];
 }
 
-const isolated = (member: Member, work: Promise<FleetProject>): Promise<FleetProject> =>
-  work.catch(ifExplained(({ diagnostics }) => failedProject(member, diagnostics)));
+/**
+ * Runs a task on a project. Errors become a result. The result has all warnings of the project, and the commands of its remedies
+ * select the project.
+ */
+export async function workOn<T extends FleetProject | undefined>(
+  member: Member,
+  { signal, now, onWarning }: Pick<FleetOptions, "signal" | "now" | "onWarning">,
+  work: (run: WorkOptions) => Promise<T>,
+): Promise<T | FleetProject> {
+  const heard: DiagnosticJson[] = [];
+  const onProgress: WorkOptions["onProgress"] = (progress) => {
+    if (progress.type !== "diagnostic") return;
+    const { severity, code, summary, detail, fix } = progress.diagnostic;
+    heard.push(progress.diagnostic);
+    onWarning?.([{ severity, code, summary, detail, ...(fix !== undefined && { remedies: [fix] }) } as Diagnostic]);
+  };
+  const failed = ifExplained(({ diagnostics }) => failedProject(member, diagnostics));
+  const done = await work({ signal, now, onProgress }).catch(failed);
+  if (done === undefined) return done;
+  const here = (one: DiagnosticJson) => (one.fix === undefined ? one : { ...one, fix: commandsOn(member, one.fix) });
+  const { error = [], warning = [] } = bySeverity(heard);
+  const each = (all: readonly DiagnosticJson[]) => [
+    ...new Map(all.map((one) => [`${one.code} ${one.address} ${one.summary}`, here(one)])).values(),
+  ];
+  return { ...done, errors: each([...done.errors, ...error]), warnings: each([...warning, ...(done.warnings ?? [])]) };
+}
+
+/** Adds the options that select a project to the commands of a text. */
+function commandsOn({ options: { directory = ".", environment, stack } }: Member, text: string): string {
+  const own = stack === undefined ? "" : ` --stack ${shellPath(path.join(directory, stack))}`;
+  const flags = ` -C ${shellPath(directory)}${environment === undefined ? "" : ` -e ${shellWord(environment)}`}`;
+  return text.replaceAll(/`(hostform (?!sandbox|fleet)[^`]*)`/g, (_, command: string) =>
+    own === "" ? `\`${command}${flags}\`` : `\`${command.replace(/ --stack \S+/, own)}\``,
+  );
+}
 
 /** Runs a task for each item, at most `parallelism` at the same time, in order. After an abort, no further task starts. */
 async function inParallel<T>(

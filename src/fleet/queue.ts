@@ -1,8 +1,8 @@
 // The queue of a fleet: pg-boss in the schema `hostform_fleet` of the database in HOSTFORM_STORE. One job for each project.
 import type { Db, Job, PgBoss } from "pg-boss";
-import { type Diagnostic, type EnvVars, errnoOf, HostformError, messageOf } from "../core/model/index.ts";
-import { storeDatabase } from "../project/store-database.ts";
-import { raise, troubleOf } from "./messages.ts";
+import { type Diagnostic, type EnvVars, HostformError, messageOf } from "../core/model/index.ts";
+import { storeDatabase, storeIn } from "../project/store-database.ts";
+import { raise, troubleOf, whyOf } from "./messages.ts";
 
 export const SCHEMA = "hostform_fleet";
 
@@ -50,7 +50,7 @@ export async function openQueue(
   isWorker: boolean,
   onTrouble: (trouble: readonly Diagnostic[]) => void,
 ): Promise<Queue> {
-  if (!/^postgres(?:ql)?:/.test(env.HOSTFORM_STORE ?? "")) raise("fleet.queue/store", {});
+  if (storeIn(env) !== "postgres") raise("fleet.queue/store", {});
   const { PgBoss } = await import("pg-boss").catch((error: unknown) =>
     raise("fleet.queue/package", { why: messageOf(error) }),
   );
@@ -76,7 +76,7 @@ export async function openQueue(
   } catch (error) {
     await boss.stop({ graceful: false }).catch(() => undefined);
     if (error instanceof HostformError) throw error;
-    return raise("fleet.queue/database", { place, why: messageOf(error) || (errnoOf(error) ?? "") });
+    return raise("fleet.queue/database", { place, why: whyOf(error) });
   }
 }
 
@@ -118,6 +118,14 @@ export class Queue {
     await this.#boss.work<Check>(this.fleet, options, async ([job]: Job<Check>[]) => {
       if (job !== undefined) await run(job.data, job.groupId ?? undefined);
     });
+  }
+
+  /** Returns true if the database responds. */
+  responds(): Promise<boolean> {
+    return this.query("SELECT 1").then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Runs one statement. */

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { captureCommand, exists, privateFolder } from "../core/files/index.ts";
 import { stateFolder } from "../core/local/index.ts";
-import type { EnvVars } from "../core/model/index.ts";
-import { raise } from "./messages.ts";
+import { type EnvVars, HostformError } from "../core/model/index.ts";
+import { problem, raise } from "./messages.ts";
 
 export interface Repository {
   readonly url: string;
@@ -65,16 +65,18 @@ export async function checkedOut(
   const commit = await run("rev-parse", "--verify", "FETCH_HEAD^{commit}");
   const accepted = await git(dir, env, "rev-parse", "--verify", "--quiet", ACCEPTED).catch(() => undefined);
   if (commit !== accepted) {
-    if (signers !== undefined)
-      await git(dir, env, "-c", `gpg.ssh.allowedSignersFile=${signers}`, "verify-commit", commit).catch(
-        (error: Error) => raise("fleet.project/signature", { url, commit, why: error.message }),
-      );
-    await run("checkout", "--quiet", "--force", "--detach", commit);
     try {
+      if (signers !== undefined)
+        await git(dir, env, "-c", `gpg.ssh.allowedSignersFile=${signers}`, "verify-commit", commit).catch(
+          (error: Error) => raise("fleet.project/signature", { url, commit, why: error.message }),
+        );
+      await run("checkout", "--quiet", "--force", "--detach", commit);
       await accept(dir);
     } catch (error) {
-      if (accepted) await run("checkout", "--quiet", "--force", "--detach", accepted);
-      throw error;
+      if (!accepted) throw error;
+      await run("checkout", "--quiet", "--force", "--detach", accepted);
+      if (!(error instanceof HostformError)) throw error;
+      throw new HostformError([...error.diagnostics, problem("fleet.project/commit", { url, commit, accepted })]);
     }
     await run("update-ref", ACCEPTED, commit);
   }

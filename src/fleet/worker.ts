@@ -4,12 +4,12 @@ import { hostname } from "node:os";
 import process from "node:process";
 import { read } from "../core/files/index.ts";
 import { type Clock, type Diagnostic, type EnvVars, type FailOn, ifErrno, ifExplained } from "../core/model/index.ts";
-import type { LoadOptions } from "../project/library.ts";
+import type { LoadOptions, WorkOptions } from "../project/library.ts";
 import type { FleetProject } from "../report/index.ts";
 import { type Fleet, readFleet } from "./declaration.ts";
-import { memberAt, type Seat, seats, templatesOf } from "./members.ts";
+import { type Member, memberAt, type Seat, seats, templatesOf } from "./members.ts";
 import { troubleOf } from "./messages.ts";
-import { applied, failedProject, load, type Ready, summaryOf, wavesOf } from "./once.ts";
+import { applied, failedProject, load, type Ready, summaryOf, wavesOf, workOn } from "./once.ts";
 import type { Cause, Check, NextCheck, Queue } from "./queue.ts";
 import type { Recorded, Records } from "./records.ts";
 
@@ -55,6 +55,7 @@ export class FleetWorker {
   /** Last reading of `fleet.yaml`. Readings share checkouts, so they follow one after another. */
   #reading: Promise<unknown> = Promise.resolve();
   #wake = new AbortController();
+  #running = 0;
   /** Last check of each checkout. One checkout has the files of one commit, so its projects are checked one after another. */
   readonly #checkouts = new Map<string, Promise<unknown>>();
 
@@ -74,13 +75,23 @@ export class FleetWorker {
   async run(): Promise<void> {
     const { signal, clock, onTrouble } = this.#options;
     await this.#schedule();
-    await this.#queue.work(this.#roster.fleet.parallelism, (check, account) => this.#check(check, account));
+    await this.#queue.work(this.#roster.fleet.parallelism, async (check, account) => {
+      this.#running += 1;
+      await this.#check(check, account).finally(() => {
+        this.#running -= 1;
+      });
+    });
     while (!signal.aborted) {
       const isReload = this.#wake.signal.aborted;
       if (!isReload) await clock.sleep(REREAD_MS, AbortSignal.any([signal, this.#wake.signal])).catch(() => undefined);
       if (isReload) this.#wake = new AbortController();
       if (!signal.aborted) await this.#current(isReload).catch((error) => onTrouble(troubleOf(error)));
     }
+  }
+
+  /** Number of running checks. */
+  get running(): number {
+    return this.#running;
   }
 
   /** Checks all projects soon. */
@@ -145,14 +156,12 @@ export class FleetWorker {
   }
 
   async #checkOn(roster: Roster, seat: Seat, check: Check, group: string | undefined): Promise<void> {
-    const { signal, now, clock, onChecked, onTrouble } = this.#options;
+    const { signal, clock, onChecked, onTrouble, autoApprove } = this.#options;
     const begun = clock.monotonic();
     const { project, cause } = check;
     const [before] = await this.#records.read(project);
     let account = group ?? before?.account;
-    const look = async (): Promise<FleetProject | undefined> => {
-      const member = await memberAt(seat, roster.fleet, roster.shared);
-      if (member === undefined) return undefined;
+    const look = async (member: Member, run: WorkOptions): Promise<FleetProject | undefined> => {
       const loaded = await load(member, this.#options);
       [account] = await loaded.accounts();
       if (account !== group && check.isGrouped !== true) {
@@ -160,15 +169,18 @@ export class FleetWorker {
         return undefined;
       }
       const declaration = await loaded.digest();
-      const ready = { member, project: loaded, plan: await loaded.plan({ signal, now }) };
+      const ready = { member, project: loaded, plan: await loaded.plan({ approved: autoApprove, ...run }) };
       const planned = { ...summaryOf(member, ready.plan), declaration };
-      const applies = this.#options.autoApprove && ready.plan.hasChanges && ready.plan.applicable;
-      return applies ? this.#apply(roster, ready, planned) : planned;
+      const applies = autoApprove && ready.plan.hasChanges && ready.plan.applicable;
+      return applies ? this.#apply(roster, ready, planned, run) : planned;
     };
     try {
-      const report = await look().catch(
-        ifExplained(({ diagnostics }) => failedProject({ name: project, commit: undefined }, diagnostics)),
-      );
+      const failed = ifExplained(({ diagnostics }) => failedProject({ name: project, commit: undefined }, diagnostics));
+      const found = await memberAt(seat, roster.fleet, roster.shared).catch(failed);
+      const report =
+        found && "options" in found
+          ? await workOn(found, { ...this.#options, onWarning: onTrouble }, (run) => look(found, run))
+          : found;
       if (report === undefined) return;
       if (signal.aborted && report.result === "failed") return await this.#queue.now({ ...check, account });
       const failures = report.errors.some(({ code }) => isOfHost(code)) ? (before?.failures ?? 0) + 1 : 0;
@@ -185,7 +197,7 @@ export class FleetWorker {
   }
 
   /** Applies a plan if its wave has begun, the limits of the fleet allow it, and `fleet.yaml` is the file of the plan. */
-  async #apply(roster: Roster, ready: Ready, planned: FleetProject): Promise<FleetProject> {
+  async #apply(roster: Roster, ready: Ready, planned: FleetProject, run: WorkOptions): Promise<FleetProject> {
     const { version } = await this.#current();
     if (version !== roster.version) return { ...planned, waits: "a check by the changed fleet.yaml" };
     const digestOf = (seat: Seat) => this.#digestOf(seat, roster).catch(ifExplained(() => undefined));
@@ -193,7 +205,7 @@ export class FleetWorker {
     if (waits !== undefined) return { ...planned, waits };
     const errors = await this.#records.reserve(roster.fleet, planned);
     if (errors.length > 0) return { ...planned, result: "not_started", errors };
-    return { ...planned, ...(await applied(ready, this.#options)) };
+    return { ...planned, ...(await applied(ready, run)) };
   }
 
   /** Returns the digest of the project's present files. */

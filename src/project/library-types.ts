@@ -136,6 +136,8 @@ export interface GuardFlags extends Caps {
 export interface PlanOptions extends WorkOptions, GuardFlags {
   /** Plans to destroy all resources. Default: false. */
   readonly destroy?: boolean;
+  /** True if the program applies the plan without an approval. No notification then says that the plan waits. Default: false. */
+  readonly approved?: boolean;
   /** Locks the state during the plan. Default: only if `lockTimeoutMs` is set. */
   readonly lock?: boolean;
   /** Plans only these addresses and their dependencies. Default: all. */

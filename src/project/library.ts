@@ -151,12 +151,12 @@ class LoadedProject {
    */
   plan(options: PlanOptions = {}): Promise<Planned> {
     const { destroy = false, targets = [], reorder = [], replace = [], orderAnyway = [] } = options;
-    const { refresh, refreshBudget, base, lock } = options;
+    const { refresh, refreshBudget, base, lock, approved = false } = options;
     const mode = destroy ? "destroy" : "apply";
     const request: PlanRequest = { mode, targets, reorder, replace, orderAnyway, guards: options };
     return this.#during(options, (project) =>
       withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base, lock }, async (run) => {
-        if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, waits: true });
+        if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, waits: !approved });
         return new Planned(project, await savedFrom(run, request), run.providers.moneyScale);
       }),
     );

@@ -4,6 +4,8 @@ import { configOf, nameOfServer, parsePgServer, requireVerified } from "../core/
 import type { EnvVars } from "../core/model/index.ts";
 import { thisProcess } from "../core/record/index.ts";
 
+export { storeIn } from "../core/api/open-store.ts";
+
 /**
  * Returns the settings of connections to the database in HOSTFORM_STORE.
  * @param name name of the sessions for other sessions.

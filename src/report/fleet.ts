@@ -27,6 +27,8 @@ export interface FleetProject {
   /** Names of the met conditions of `--fail-on`. */
   readonly holds: readonly string[];
   readonly errors: readonly DiagnosticJson[];
+  /** Warnings of the declaration, the plan and the run. */
+  readonly warnings?: readonly DiagnosticJson[] | undefined;
   /** Digest of the declaration's files. */
   readonly declaration?: string | undefined;
   /** Wave whose projects have to be checked before this project is applied, or another check. */
@@ -100,9 +102,12 @@ const spendText = ({ spend, scales }: Pick<FleetProject, "spend" | "scales">) =>
     .join(", ") || "none";
 
 function rowsOf(report: FleetReport) {
-  const order = ["failed", "not_started", "differs", "applied", "same"];
+  // Recorded projects are in the order of the file, which is the order of the waves.
+  const isRecorded = report.projects.some((one) => one.checked_at);
+  const order = ["failed", "not_started", ...(isRecorded ? [] : ["differs", "applied", "same"])];
+  const rank = ({ result }: FleetProject) => (order.includes(result) ? order.indexOf(result) : order.length);
   return report.projects
-    .toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
+    .toSorted((a, b) => rank(a) - rank(b))
     .map((one) => ({ one, word: WORDS[one.result], facts: factsOf(one) }));
 }
 
@@ -113,20 +118,33 @@ function headlineOf({ projects, totals, command }: FleetReport): string {
     const count = by.get(result)?.length ?? 0;
     return count === 0 ? [] : [`${count} ${WORDS[result].toLowerCase()}`];
   });
-  const orders = totals.orders > 0 ? ` Orders: ${totals.orders}, ${spendText(totals)}.` : "";
+  const sums = (["Ordered", "Planned orders"] as const).map((words) => {
+    const sum = fleetTotals(projects.filter(({ result }) => (result === "applied") === (words === "Ordered")));
+    return sum.orders > 0 ? ` ${words}: ${sum.orders}, ${spendText(sum)}.` : "";
+  });
   const changes =
     command === "status" ? "" : ` ${totals.add} to add, ${totals.change} to change, ${totals.destroy} to destroy.`;
-  return `${plural(projects.length, "project")}: ${parts.join(", ")}.${changes}${orders}`;
+  return `${plural(projects.length, "project")}: ${parts.join(", ")}.${changes}${sums.join("")}`;
 }
 
-const errorLine = ({ code, summary, fix }: DiagnosticJson) => `${summary} [${code}]${fix ? ` Fix: ${fix}` : ""}`;
+/** Returns a sentence with its place in a file: `hosting.yaml:3:5: …`. */
+export function placedSummary({ summary, range }: DiagnosticJson): string {
+  return range ? `${range.filename}:${range.start.line}:${range.start.column}: ${summary}` : summary;
+}
+
+const errorLine = (one: DiagnosticJson) => `${placedSummary(one)} [${one.code}]${one.fix ? ` Fix: ${one.fix}` : ""}`;
+
+const linesOf = ({ errors, warnings = [] }: FleetProject) => [
+  ...errors.map(errorLine),
+  ...warnings.map((one) => `Warning: ${errorLine(one)}`),
+];
 
 /** Formats the report as text. Projects that need attention are first. */
 export function renderFleet(report: FleetReport): string {
   const width = Math.max(...report.projects.map(({ name }) => name.length), 0);
   const lines = rowsOf(report).flatMap(({ one, word, facts }) => [
     `${one.name.padEnd(width)}  ${word}${facts ? `: ${facts}` : ""}`,
-    ...one.errors.map((error) => `  ${errorLine(error)}`),
+    ...linesOf(one).map((line) => `  ${line}`),
   ]);
   const templates = report.templates === null ? [] : [`Templates: ${report.templates}.`];
   const errors = report.errors.map((error) => `Error: ${errorLine(error)}`);
@@ -134,11 +152,7 @@ export function renderFleet(report: FleetReport): string {
 }
 
 const cellsOf = (report: FleetReport) =>
-  rowsOf(report).map(({ one, word, facts }) => [
-    one.name,
-    word,
-    [facts, ...one.errors.map(errorLine)].filter(Boolean).join("; "),
-  ]);
+  rowsOf(report).map(({ one, word, facts }) => [one.name, word, [facts, ...linesOf(one)].filter(Boolean).join("; ")]);
 
 /** Formats the report as Markdown, for a pull request comment. */
 export function renderFleetMarkdown(report: FleetReport): string {

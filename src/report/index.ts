@@ -18,6 +18,7 @@ export {
   type FleetProject,
   type FleetReport,
   fleetTotals,
+  placedSummary,
   renderFleet,
   renderFleetHtml,
   renderFleetMarkdown,

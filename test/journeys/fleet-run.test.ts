@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, it as base, beforeAll, describe, expect } from "vitest";
+import { afterAll, it as base, beforeAll, describe, expect, onTestFinished } from "vitest";
 import type { FleetReport } from "../../src/report/index.ts";
 import { signatureOf } from "../../src/webhooks/index.ts";
 import { domainOf, FleetUnderTest, until } from "../support/fleet-workers.ts";
@@ -130,7 +130,8 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000, concurrent:
   it("apply a wave only after the wave before, and check the projects that a person names first", async ({
     fleetOf,
   }) => {
-    const fleet = await fleetOf(4, { tokens: 1, fleet: { waves: [1] } });
+    const notify = [{ command: ["tee", "-a", "news.txt"] }];
+    const fleet = await fleetOf(4, { tokens: 1, fleet: { waves: [1], notify } });
     fleet.hostOf("p0000").control.addFault({ method: "POST", path: "/services", phase: "before", status: 422 });
     const worker = await fleet.worker("--auto-approve");
     await until(
@@ -155,6 +156,9 @@ describeWith(POSTGRES)("two workers of a fleet", { timeout: 120_000, concurrent:
       () => worker.text,
     );
     expect(worker.text).toContain("customers/p0003: applied (person)");
+    const news = readFileSync(path.join(fleet.dir, "customers/p0003/news.txt"), "utf8");
+    expect(news).toContain("Apply complete!");
+    expect(news).not.toContain("A plan waits");
     expect(fleet.ordered()).toEqual(fleet.names.map(domainOf));
   });
 
@@ -292,7 +296,9 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     commit(() => writeFileSync(file, "project: p0000\nservices: {s0: {plan: 11}}\n"));
     await check(fleet, "p0000");
     await until(async () => (await project())?.result === "failed");
-    expect((await project())?.errors[0]?.summary).toContain("plan_id");
+    const errors = (await project())?.errors;
+    expect(errors?.[0]?.summary).toContain("plan_id");
+    expect(errors?.at(-1)?.summary).toContain(`the checkout keeps the last valid commit ${first}`);
     const [checkedOut = ""] = globSync(path.join(fleet.dir, "home-*/fleet/*/customers/p0000/hosting.yaml"));
     expect(readFileSync(checkedOut, "utf8")).toContain("plan_id");
     expect(fleet.ordered()).toEqual([domainOf("p0000")]);
@@ -301,6 +307,25 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     await check(fleet, "p0000");
     await until(() => fleet.ordered().length === 2);
     await until(async () => (await project())?.commit === third);
+  });
+
+  it("reports a restored store on standard error and in the report of a project", async ({ fleetOf }) => {
+    const fleet = await fleetOf(2, { tokens: 1 });
+    const restore = async () => {
+      const put = await (postgres as Postgres).backup(fleet.connection);
+      await put();
+    };
+    expect(await fleet.run("plan")).toMatchObject({ code: 0 });
+    await restore();
+    const { text } = await fleet.run("plan");
+    expect(text).toMatch(/^Warning: .* was restored from a backup.*\[store\.restored\]/m);
+    expect(text).toMatch(/^ {2}Warning: .* was restored from a backup/m);
+
+    await restore();
+    const worker = await fleet.worker();
+    await until(() => everyResult(fleet, ["differs"]));
+    expect(worker.text).toMatch(/^Warning: .*\[store\.restored\]/m);
+    expect((await fleet.run("status", "--recorded")).text).toMatch(/^ {2}Warning: .*\[store\.restored\]/m);
   });
 
   it("checks all projects soon after SIGHUP, although their interval is long", async ({ fleetOf }) => {
@@ -329,7 +354,9 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
     stopped.process.kill("SIGINT");
     await pause(500);
     expect(stopped.isEnded).toBe(false);
+    expect(stopped.text).toContain("Waiting for 1 running check. Press Ctrl-C again to cancel.");
     expect(await stopped.end("SIGINT"), stopped.text).toBe(0);
+    expect(stopped.text).toContain("Stopped. The requests in progress were canceled");
     expect(performance.now() - begun).toBeLessThan(12_000);
     const heir = await fleet.worker("--auto-approve");
     await until(
@@ -379,6 +406,26 @@ describeWith(POSTGRES)("a worker of a fleet with a database", { timeout: 120_000
   });
 });
 
+describeWith(POSTGRES)("a worker of a fleet whose database restarts", { timeout: 90_000 }, () => {
+  it("reports the outage once with its reason, and the return of the database", async () => {
+    const own = await startPostgres();
+    onTestFinished(() => own.stop());
+    const fleet = await FleetUnderTest.start(own, { projects: 2, tokens: 1 });
+    onTestFinished(() => fleet.close());
+    const worker = await fleet.worker("--auto-approve");
+    await until(() => everyResult(fleet, ["applied", "same"]));
+    await own.restart(8_000);
+    await until(
+      () => worker.text.includes("The database of the queue responds again."),
+      () => worker.text,
+    );
+    const warnings = worker.text.match(/^Warning: The queue of the fleet failed: .*/gm);
+    expect(warnings, worker.text).toHaveLength(1);
+    expect(warnings?.[0]).toMatch(/terminat|ECONN/);
+    expect(worker.text).not.toContain("[object");
+  });
+});
+
 describe("a worker of a fleet", () => {
   it("names the database that it needs", async () => {
     const project = await startProject();
@@ -387,5 +434,8 @@ describe("a worker of a fleet", () => {
     expect(ran.code).toBe(1);
     expect(ran.err).toContain("HOSTFORM_STORE=postgres://USER@HOST/DATABASE");
     expect(ran.err).toContain("[fleet.queue]");
+    project.env.HOSTFORM_STORE = "";
+    const empty = await project.run("fleet", "run");
+    expect([empty.code, empty.err]).toEqual([1, expect.stringContaining("HOSTFORM_STORE is set, but empty")]);
   });
 });

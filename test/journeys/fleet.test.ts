@@ -120,6 +120,7 @@ describe("a fleet", () => {
     ],
     [{ fleet: "x", projects: [{ path: "a" }], wave: [1] }, '"wave" is not known. Did you mean "waves"?'],
     [{ fleet: "x", projects: [{ path: "a" }], interval: "5s" }, "interval: expected a time of at least 1m"],
+    [{ fleet: "x", projects: [{ path: "a" }], interval: 60 }, "interval: expected a time with its unit, such as 10m"],
     [{ projects: [{ path: "a" }] }, "fleet: it is missing"],
     [{ fleet: "x", projects: [{ path: "a" }], waves: 5 }, "waves: expected list, received number"],
     [{ fleet: "x", projects: [{ path: "a" }], guards: 3 }, "guards: expected map, received number"],
@@ -142,7 +143,9 @@ describe("a fleet", () => {
   });
 
   it("applies no project that two entries select, reports it once, and goes on with the others", async () => {
-    const project = await fleetOf(["a", "b"], { projects: [{ path: "customers/a" }, { path: "customers/*" }] });
+    const project = await fleetOf(["a", "b"], {
+      projects: [{ path: "customers/a" }, { path: "./customers/a" }, { path: "customers/*" }],
+    });
     const ran = await project.run("fleet", "apply", "--auto-approve", "--json");
     expect(ran.code, ran.text).toBe(1);
     expect(reportOf(ran.out).projects.map(({ name, result }) => [name, result])).toEqual([
@@ -153,16 +156,55 @@ describe("a fleet", () => {
     expect(sites(project)).toEqual(["www.b.example"]);
   });
 
+  it("puts a canary before a pattern that also selects it", async () => {
+    const project = await fleetOf(["a", "b", "c"], { projects: [{ path: "customers/c" }, { path: "customers/*" }] });
+    const ran = await project.run("fleet", "plan", "--json");
+    expect(ran.code, ran.text).toBe(0);
+    expect(reportOf(ran.out).projects.map(({ name }) => name)).toEqual(["customers/c", "customers/a", "customers/b"]);
+    const projects = [{ path: "customers/*" }, { path: "customers/c", stack: "missing" }];
+    await project.declare({ fleet: "agency", projects }, "fleet.yaml");
+    const other = results(reportOf((await project.run("fleet", "plan", "--json")).out));
+    expect(other).toEqual({ "customers/a": "differs", "customers/b": "differs", "customers/c": "failed" });
+  });
+
+  it("sends no news that a plan waits if it applies the plans at once", async () => {
+    const project = await fleetOf(["a"]);
+    const notify = [{ command: ["tee", "-a", path.join(project.dir, "news.txt")] }];
+    await project.declare({ fleet: "agency", projects: [{ path: "customers/*" }], notify }, "fleet.yaml");
+    const news = () => readFile(path.join(project.dir, "news.txt"), "utf8");
+    expect((await project.run("fleet", "apply", "--auto-approve")).code).toBe(0);
+    expect(await news()).not.toContain("A plan waits");
+    await project.declare(
+      { project: "a", services: { www: service("www.a.example"), b: service("www.b.example") } },
+      "customers/a/hosting.yaml",
+    );
+    expect((await project.run("fleet", "plan")).code).toBe(0);
+    expect(await news()).toContain("A plan waits");
+  });
+
+  it("names the place of a mistake, and the project in the commands of its remedies", async () => {
+    const project = await fleetOf(["a"]);
+    const dir = path.join(project.dir, "customers", "a");
+    await project.declare("project: a\nservices:\n  www: {plan: 11}\n", "customers/a/hosting.yaml");
+    expect((await project.run("fleet", "plan")).out).toMatch(/ {2}hosting\.yaml:3:\d+: /);
+    await project.declare(declaration("a"), "customers/a/hosting.yaml");
+    expect((await project.run("fleet", "apply", "--auto-approve")).code).toBe(0);
+    project.clock.advance(60_000);
+    await rm(path.join(dir, "hosting.tfstate"));
+    const ran = await project.run("fleet", "plan");
+    expect(ran.out, ran.text).toContain(`-C ${dir}\``);
+  });
+
   it("prints amounts with the scale of their projects, as a plan does", async () => {
     const project = await fleetOf(["a", "b"], { guards: { max_spend: { USD: 500 } } });
     const scaled = { providers: { default: { money_scale: 2 } } };
     for (const name of ["a", "b"]) await project.declare(declaration(name, scaled), `customers/${name}/hosting.yaml`);
     const { out } = await project.run("fleet", "plan");
     expect(out).toContain("1 order: 4.50 USD\n");
-    expect(out).toContain("Orders: 2, 9.00 USD.");
+    expect(out).toContain("Planned orders: 2, 9.00 USD.");
     expect(out).toContain("would spend 9.00 USD; the limit is 5.00 USD");
     await project.declare(declaration("b"), "customers/b/hosting.yaml");
-    expect((await project.run("fleet", "plan")).out).toContain("Orders: 2, 900 (USD, API's unit).");
+    expect((await project.run("fleet", "plan")).out).toContain("Planned orders: 2, 900 (USD, API's unit).");
   });
 
   it("sends the news of all projects to its channels", async () => {

@@ -148,7 +148,10 @@ export function openStore(options: StoreOptions): AccountStore {
 export const isInMemory = (env: EnvVars): boolean => storeIn(env) === "memory";
 
 /** Returns the chosen kind of store. An empty variable is an error, because a CI job may lack its secret. @throws HostformError `config.invalid_value`. */
-function storeIn({ [STORE]: store, HOSTFORM_LEDGER: ledger }: EnvVars): "memory" | "local" | "postgres" | undefined {
+export function storeIn({
+  [STORE]: store,
+  HOSTFORM_LEDGER: ledger,
+}: EnvVars): "memory" | "local" | "postgres" | undefined {
   if (store === undefined) return ledger === "memory" ? "memory" : undefined;
   if (store === "memory" || store === "local") return store;
   if (/^postgres(?:ql)?:\/\/|^\s*[a-z_]+\s*=/.test(store)) return "postgres";
