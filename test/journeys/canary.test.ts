@@ -64,7 +64,10 @@ const declaration = (version: number, more: object = {}) => ({
 });
 
 /** Files that may hold a secret, because hostform reads it there or writes it there. */
-const SECRET_FILES = ["shop.password", "hook.secret", ".hook.secret.hostform.tmp", "given.password"];
+const SECRET_FILES = ["shop.password", "hook.secret", "given.password"].flatMap((name) => [
+  name,
+  `.${name}.hostform.tmp`,
+]);
 /** The state, its backup, its journal, and their temporary files. */
 const STATE_FILE = /^\.?hosting\.tfstate(?:\.backup|\.journal|\.[0-9a-f-]{36}\.tmp)?$/;
 
@@ -241,7 +244,7 @@ describe("no secret is written where it does not belong", { timeout: 120_000 }, 
       const searched = STATE_FILE.test(name) ? never : [...never, ...found];
       return hits(text, searched).map((secret) => `${where}: ${secret}`);
     });
-    expect(leaks).toEqual([]);
+    expect(leaks, leaks.join("\n")).toEqual([]);
     // Proves that the search works: the state holds its recordable secrets.
     expect(
       at.seen.some(([where, text]) => where.endsWith("hosting.tfstate") && hits(text, recordable).length > 0),
@@ -262,7 +265,7 @@ describe("no secret is written where it does not belong", { timeout: 120_000 }, 
         ? []
         : hits(text, never).map((secret) => `${where}: ${secret}`),
     );
-    expect(leaks).toEqual([]);
+    expect(leaks, leaks.join("\n")).toEqual([]);
   });
 
   it("but what is asked for is shown: revealed, pulled, generated, signed on with", async () => {
