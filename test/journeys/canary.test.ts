@@ -64,12 +64,9 @@ const declaration = (version: number, more: object = {}) => ({
 });
 
 /** Files that may hold a secret, because hostform reads it there or writes it there. */
-const SECRET_FILES = ["shop.password", "hook.secret", "given.password"].flatMap((name) => [
-  name,
-  `.${name}.hostform.tmp`,
-]);
+const SECRET_FILES = ["shop.password", "hook.secret", ".hook.secret.hostform.tmp", "given.password"];
 /** The state, its backup, its journal, and their temporary files. */
-const STATE_FILE = /^\.?hosting\.tfstate(?:\.backup|\.journal|\.[0-9a-f-]{36}\.tmp)?$/;
+const STATE_FILE = /^\.?hosting\.tfstate(?:\.backup|\.journal|\.(?:[0-9a-f-]{36}|link)\.tmp)?$/;
 
 /** A canary and the forms in which documents of hostform write it. */
 function formsOf(secret: string): string[] {
