@@ -52,6 +52,7 @@ describe("the action setup", () => {
       { digest: "0".repeat(64) },
       /^::error::The digest of \S+ is [\da-f]{64}, not 0{64}\. Nothing was installed\.$/m,
     ],
+    ["no URL", { url: "" }, /^::error::The input url needs the URL of the downloaded file\.$/m],
     ["no digest", { digest: "" }, /^::error::The input digest needs sha512-/m],
     ["another version", { version: "9.9.9" }, /^::error::The archive contains hostform \d+\.\d+\.\d+, not 9\.9\.9\.$/m],
     ["a range of versions", { version: "^0.1" }, /^::error::The input version needs one exact version/m],

@@ -9,7 +9,8 @@ import { fail, input } from "../runner.mjs";
 const { GITHUB_PATH, RUNNER_TEMP } = process.env;
 const version = input("VERSION");
 if (!/^\d[\w.+-]*$/.test(version)) fail("The input version needs one exact version, such as 0.1.0.");
-const url = input("URL") || `https://registry.npmjs.org/hostform/-/hostform-${version}.tgz`;
+const url = input("URL");
+if (!/^https?:\/\//.test(url)) fail("The input url needs the URL of the downloaded file.");
 /** A digest as npm prints it (`sha512-…`), or as a line of `SHA256SUMS` begins. */
 const wanted = input("DIGEST");
 const [, npm] = /^sha512-([\w+/]{86}==)$/.exec(wanted) ?? [];
