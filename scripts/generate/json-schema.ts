@@ -37,17 +37,16 @@ export function jsonSchema(kinds: Kinds): string {
     title: "hostform declaration",
     type: "object",
     additionalProperties: false,
-    patternProperties: { "^x-": { description: "Passed over: a place for anchors." } },
+    patternProperties: { "^x-": { description: "Ignored: a place for anchors." } },
     properties: {
       project: {
         type: "string",
         pattern: "^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$",
-        description: "Name of the project. Part of the key under which services are ordered: not to be changed later.",
+        description: "Name of the project. It is part of the Idempotency-Key of each order, so do not change it later.",
       },
       required_version: {
         type: "string",
-        description:
-          'Versions of hostform that may work on the project, such as ">= 0.4". Checked before anything else.',
+        description: 'Versions of hostform that may use the project, such as ">= 0.4".',
       },
       variables: {
         type: ["object", "null"],
@@ -55,7 +54,7 @@ export function jsonSchema(kinds: Kinds): string {
         propertyNames: { pattern: NAME },
         additionalProperties: {
           oneOf: [{ type: ["null", "string", "number", "boolean"] }, draft7(variableForm)],
-          description: "In an environment its value.",
+          description: "Value of the variable in this environment.",
         },
       },
       state: {
@@ -75,7 +74,7 @@ export function jsonSchema(kinds: Kinds): string {
         additionalProperties: { oneOf: [{ type: "null" }, draft7(providerSettings)] },
       },
       guards: {
-        description: "What one run may order, spend and remove at most.",
+        description: "Limits for the orders, the spending and the removals of one run.",
         oneOf: [{ type: "null" }, draft7(guardSettings)],
       },
       notify: {
@@ -83,7 +82,7 @@ export function jsonSchema(kinds: Kinds): string {
         oneOf: [{ type: "null" }, draft7(channelList)],
       },
       backend: {
-        description: "Where the state is kept, when that is not a file: one of Terraform's backends.",
+        description: "Backend of the state, as in Terraform. Default: a file.",
         type: "object",
         additionalProperties: false,
         minProperties: 1,
@@ -97,22 +96,22 @@ export function jsonSchema(kinds: Kinds): string {
       },
       outputs: {
         type: ["object", "null"],
-        description: "Values to be recorded and shown after each apply, by name: `hostform output`.",
+        description: "Values that each apply records and prints, by name. `hostform output` prints them again.",
         propertyNames: { pattern: NAME },
         additionalProperties: output(),
       },
-      moved: list(
-        "Resources that are recorded under another address from now on. The plan shows it; apply writes it.",
-        { from: ADDRESS, to: ADDRESS },
-      ),
-      removed: list("Resources that are no longer declared, and what becomes of them.", {
+      moved: list("Resources with a new address. The plan shows the move, and the apply writes it to the state.", {
+        from: ADDRESS,
+        to: ADDRESS,
+      }),
+      removed: list("Removed resources, and the effect on the account.", {
         from: ADDRESS,
         destroy: {
           type: "boolean",
-          description: "false: the account stays as it is. true: it is removed as its deletion_policy says.",
+          description: "false: the object stays in the account. true: the deletion_policy decides.",
         },
       }),
-      import: list("Existing objects to adopt instead of making new ones.", {
+      import: list("Existing objects to adopt.", {
         to: ADDRESS,
         id: { type: ["string", "integer"], description: "Id of the object in the API." },
       }),
@@ -126,7 +125,8 @@ export function jsonSchema(kinds: Kinds): string {
       },
       templates: {
         type: ["object", "null"],
-        description: "What several blocks have in common, by name: a block says `template: NAME`.",
+        description:
+          "Shared attributes of several blocks, by name. A block with `template: NAME` has these attributes.",
         propertyNames: { pattern: NAME },
         additionalProperties: template(top, kinds),
       },
@@ -153,7 +153,7 @@ function section(kind: Kind, kinds: Kinds): Schema {
 }
 
 const USE: Record<string, Schema> = {
-  template: { type: "string", pattern: NAME, description: "Template that this block is made of." },
+  template: { type: "string", pattern: NAME, description: "Template of this block." },
   with: { type: ["object", "null"], description: "Values of the template's parameters, by name." },
   replace: {
     type: "array",
@@ -200,7 +200,7 @@ function template(top: readonly Kind[], kinds: Kinds): Schema {
       parameters: {
         type: ["object", "null"],
         description:
-          "Names for `${NAME}` in the texts of this template, each with its default, or nothing when each use gives it.",
+          "Names for `${NAME}` in the texts of this template, with their defaults. Without a default, each use needs a value.",
         propertyNames: { pattern: NAME, not: { const: "name" } },
       },
       ...Object.fromEntries(properties),
@@ -223,21 +223,21 @@ function block(kind: Kind, kinds: Kinds): Schema {
       ...Object.fromEntries(inner.map((other) => [other.nested?.section ?? "", nested(other, kinds)])),
       ...(kind.nested === undefined && {
         ...USE,
-        provider: { type: "string", description: "Provider (account) that it belongs to." },
+        provider: { type: "string", description: "Provider (account) of the resource." },
         client: {
           type: ["string", "number"],
           maxLength: 100,
-          description: "Whose it is: for reports, filters and targets. Never sent.",
+          description: "Client of the resource, for reports, filters and targets. hostform does not send it.",
         },
       }),
       depends_on: {
         type: "array",
         items: { type: "string" },
-        description: "Addresses of resources that must come first, beside those that expressions refer to.",
+        description: "Addresses of resources to create first, in addition to those in expressions.",
       },
       import: {
         type: ["string", "integer"],
-        description: `Id of an existing ${kind.noun} to adopt instead of making one.`,
+        description: `Id of an existing ${kind.noun} to adopt.`,
       },
     },
   };
@@ -251,13 +251,13 @@ function output(): Schema {
     required: ["value"],
     properties: {
       value: {
-        description: "Any value; expressions in it are evaluated.",
+        description: "Value. hostform evaluates its expressions.",
         type: ["array", "boolean", "number", "object", "string"],
       },
-      description: { type: "string", description: "For people." },
+      description: { type: "string", description: "Purpose of the output, for people." },
       sensitive: {
         type: "boolean",
-        description: "Not shown, except by `hostform output NAME`. Needed where a secret goes into the value.",
+        description: "True hides the value, except in `hostform output NAME`. Required if the value contains a secret.",
         default: false,
       },
     },

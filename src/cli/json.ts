@@ -203,7 +203,7 @@ export type ListenMessage =
         error: string | null;
         milliseconds: number;
       };
-      /** With `--verbose`. */
+      /** Data of the event. Only with `--verbose`. */
       data?: Readonly<Record<string, unknown>> | null;
     } & EventJson)
   | {

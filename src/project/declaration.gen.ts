@@ -3,17 +3,53 @@
 /** A text with an expression such as `${hosting_service.acme.id}`. */
 export type Expression = `${string}\${${string}}${string}`;
 
+type SecretOutput = {
+/** File that then contains only the secret. */
+readonly file?: string;
+/** One line of an env file. */
+readonly env_file?: {
+/** File of `NAME=value` lines. */
+readonly path: string;
+/** Name of the variable whose line is replaced or appended. */
+readonly name: string;
+};
+/** Program with its arguments. It reads the secret from standard input, and runs without a shell. */
+readonly command?: readonly (string)[];
+/** True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error. */
+readonly outside_project?: boolean;
+} | Expression;
+
+type Password = {
+/** Environment variable that holds the value. */
+readonly env?: string;
+/** File that holds the value, relative to the project's folder. A line break at its end is removed. */
+readonly file?: string;
+/** Program and arguments that print the value. It runs without a shell, in the project's folder. */
+readonly command?: readonly (string)[];
+} | Expression;
+
+type Grants = Readonly<Record<string, "view" | "manage" | Expression | {
+/** Permission of the user: `view` or `manage`. */
+readonly permission?: "view" | "manage" | Expression;
+/** End of the grant: a time with an offset (ISO 8601), or a day, which means 00:00 UTC. Default: never. An expired grant is not recreated. */
+readonly expires_at?: string;
+/** Addresses of resources to create first, in addition to those in expressions. */
+readonly depends_on?: readonly (string)[];
+/** Id of an existing grant to adopt. */
+readonly import?: string | number;
+} | null>> | null;
+
 /** A declaration as a value. It has the sections and attributes of a declaration in YAML. */
 export type DeclarationValue = {
-/** Name of the project. Part of the key under which services are ordered: not to be changed later. */
+/** Name of the project. It is part of the Idempotency-Key of each order, so do not change it later. */
 readonly project?: string;
-/** Versions of hostform that may work on the project, such as ">= 0.4". Checked before anything else. */
+/** Versions of hostform that may use the project, such as ">= 0.4". */
 readonly required_version?: string;
 /** Values that differ between environments, by name. `${var.NAME}` uses one. */
 readonly variables?: Readonly<Record<string, null | string | number | boolean | {
-/** string, number or boolean. Default: string. */
+/** Type of the value: string, number or boolean. Default: string. */
 readonly type?: "string" | "number" | "boolean";
-/** Value where the environment has none. With null the attribute is left out. Default: a value is required. */
+/** Value if the environment has none. With null, hostform omits the attribute. Without a default, each environment needs a value. */
 readonly default?: string | number | boolean | null;
 /** Purpose of the variable, for people. */
 readonly description?: string;
@@ -43,27 +79,27 @@ readonly list_lag?: string;
 /** Decimal places of money amounts. Default: amounts are shown in the API's own unit. */
 readonly money_scale?: number;
 }>> | null;
-/** What one run may order, spend and remove at most. */
+/** Limits for the orders, the spending and the removals of one run. */
 readonly guards?: null | {
-/** Most services and domains that one run may order. */
+/** Maximum number of services and domains that one run orders. */
 readonly max_orders?: number;
-/** Most that one run may spend, by currency, in the unit of the API. A currency that is not listed has no limit. */
+/** Maximum amount of the orders of one run, by currency, in the unit of the API. Other currencies have no limit. */
 readonly max_spend?: {
 readonly GEL?: number;
 readonly USD?: number;
 readonly EUR?: number;
 };
-/** Most that the orders of a calendar month (UTC) may cost, over all runs, by currency, in the unit of the API. */
+/** Maximum amount of the orders of all runs in a calendar month (UTC), by currency, in the unit of the API. */
 readonly max_spend_month?: {
 readonly GEL?: number;
 readonly USD?: number;
 readonly EUR?: number;
 };
-/** Most orders of one day (UTC), over all runs. */
+/** Maximum number of orders of all runs in one day (UTC). */
 readonly max_orders_day?: number;
-/** Most resources that one run may remove. */
+/** Maximum number of resources that one run removes. */
 readonly max_removals?: number;
-/** Most resources that one run may remove, as a percentage of those recorded. */
+/** Maximum share of the resources in the state that one run removes, in percent. */
 readonly max_removals_percent?: number;
 };
 /** Channels that receive notifications. */
@@ -79,22 +115,22 @@ readonly format?: "cloudevents" | "slack" | "teams";
 /** Environment variable with the signing secret. */
 readonly secret_env?: string;
 })[];
-/** Where the state is kept, when that is not a file: one of Terraform's backends. */
+/** Backend of the state, as in Terraform. Default: a file. */
 readonly backend?: {
 readonly http?: null | {
-/** Where the state is read and written. Default: the environment variable TF_HTTP_ADDRESS. */
+/** URL of the state. Default: the environment variable TF_HTTP_ADDRESS. */
 readonly address?: string;
-/** How the state is written. Default: POST. */
+/** HTTP method that writes the state. Default: POST. */
 readonly update_method?: string;
-/** Where the state is locked; at GitLab the address followed by /lock. */
+/** URL that locks the state. For GitLab: the address followed by /lock. */
 readonly lock_address?: string;
-/** How the state is locked. Default: LOCK; GitLab needs POST. */
+/** HTTP method that locks the state. Default: LOCK. GitLab needs POST. */
 readonly lock_method?: string;
-/** Where the state is unlocked. Default: lock_address. */
+/** URL that unlocks the state. Default: lock_address. */
 readonly unlock_address?: string;
-/** How the state is unlocked. Default: UNLOCK; GitLab needs DELETE. */
+/** HTTP method that unlocks the state. Default: UNLOCK. GitLab needs DELETE. */
 readonly unlock_method?: string;
-/** Run without a lock_address: something else prevents two runs at once. */
+/** Allow a state without a lock_address. Something else must prevent simultaneous runs. */
 readonly without_lock?: boolean;
 };
 readonly pg?: null | {
@@ -102,9 +138,9 @@ readonly pg?: null | {
 readonly schema_name?: string;
 /** Table of states, as in OpenTofu. Default: PG_TABLE_NAME, else states. */
 readonly table_name?: string;
-/** Index of that table by name. Default: PG_INDEX_NAME, else states_by_name. */
+/** Index of the table, by name. Default: PG_INDEX_NAME, else states_by_name. */
 readonly index_name?: string;
-/** Name of the state: that of a Terraform workspace. Default: default. */
+/** Name of the state, as a Terraform workspace. Default: default. */
 readonly workspace?: string;
 };
 readonly s3?: null | {
@@ -120,11 +156,11 @@ readonly s3?: string;
 };
 /** Earlier name of endpoints.s3. */
 readonly endpoint?: string;
-/** Name of the state: that of a Terraform workspace. Default: default. */
+/** Name of the state, as a Terraform workspace. Default: default. */
 readonly workspace?: string;
-/** Begin of the key of a workspace other than default. Default: `env:`. */
+/** Prefix of the key for each workspace except default. Default: `env:`. */
 readonly workspace_key_prefix?: string;
-/** Name the bucket in the path and not in the host. */
+/** Put the name of the bucket into the path, and not into the host. */
 readonly use_path_style?: boolean;
 /** Earlier name of use_path_style. */
 readonly force_path_style?: boolean;
@@ -134,42 +170,42 @@ readonly encrypt?: boolean;
 readonly use_lockfile?: true;
 /** Profile for Terraform. hostform reads only the environment. */
 readonly profile?: string;
-/** Only for Terraform. */
+/** For Terraform only. hostform ignores it. */
 readonly skip_credentials_validation?: boolean;
-/** Only for Terraform. */
+/** For Terraform only. hostform ignores it. */
 readonly skip_metadata_api_check?: boolean;
-/** Only for Terraform. */
+/** For Terraform only. hostform ignores it. */
 readonly skip_region_validation?: boolean;
-/** Only for Terraform. */
+/** For Terraform only. hostform ignores it. */
 readonly skip_requesting_account_id?: boolean;
-/** Only for Terraform. */
+/** For Terraform only. hostform ignores it. */
 readonly skip_s3_checksum?: boolean;
 };
 };
-/** Values to be recorded and shown after each apply, by name: `hostform output`. */
+/** Values that each apply records and prints, by name. `hostform output` prints them again. */
 readonly outputs?: Readonly<Record<string, readonly (unknown)[] | boolean | number | string | {
-/** Any value; expressions in it are evaluated. */
+/** Value. hostform evaluates its expressions. */
 readonly value: readonly (unknown)[] | boolean | number | Readonly<Record<string, unknown>> | string;
-/** For people. */
+/** Purpose of the output, for people. */
 readonly description?: string;
-/** Not shown, except by `hostform output NAME`. Needed where a secret goes into the value. */
+/** True hides the value, except in `hostform output NAME`. Required if the value contains a secret. */
 readonly sensitive?: boolean;
 }>> | null;
-/** Resources that are recorded under another address from now on. The plan shows it; apply writes it. */
+/** Resources with a new address. The plan shows the move, and the apply writes it to the state. */
 readonly moved?: readonly ({
 /** An address such as hosting_service.acme or hosting_grant.acme["dev@acme.example"]. */
 readonly from: string;
 /** An address such as hosting_service.acme or hosting_grant.acme["dev@acme.example"]. */
 readonly to: string;
 })[] | null;
-/** Resources that are no longer declared, and what becomes of them. */
+/** Removed resources, and the effect on the account. */
 readonly removed?: readonly ({
 /** An address such as hosting_service.acme or hosting_grant.acme["dev@acme.example"]. */
 readonly from: string;
-/** false: the account stays as it is. true: it is removed as its deletion_policy says. */
+/** false: the object stays in the account. true: the deletion_policy decides. */
 readonly destroy: boolean;
 })[] | null;
-/** Existing objects to adopt instead of making new ones. */
+/** Existing objects to adopt. */
 readonly import?: readonly ({
 /** An address such as hosting_service.acme or hosting_grant.acme["dev@acme.example"]. */
 readonly to: string;
@@ -222,41 +258,11 @@ readonly term?: 1 | 3 | 6 | 12 | 24 | 36 | Expression;
 readonly coupon_code?: string | number | boolean | Expression;
 readonly reference?: string | number | boolean | Expression;
 readonly suspended?: boolean | Expression;
-readonly password?: {
-/** Environment variable that holds the value. */
-readonly env?: string;
-/** File that holds the value, relative to the project's folder. A line break at its end is removed. */
-readonly file?: string;
-/** Program and arguments that print the value. It runs without a shell, in the project's folder. */
-readonly command?: readonly (string)[];
-} | Expression;
+readonly password?: Password;
 readonly password_version?: number | Expression;
-readonly secret_output?: {
-/** File that then contains only the secret. */
-readonly file?: string;
-/** One line of an env file. */
-readonly env_file?: {
-/** File of `NAME=value` lines. */
-readonly path: string;
-/** Name of the variable whose line is replaced or appended. */
-readonly name: string;
-};
-/** Program with its arguments. It reads the secret from standard input, and runs without a shell. */
-readonly command?: readonly (string)[];
-/** True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error. */
-readonly outside_project?: boolean;
-} | Expression;
+readonly secret_output?: SecretOutput;
 readonly deletion_policy?: "prevent" | "forget" | "suspend" | Expression;
-readonly grants?: Readonly<Record<string, "view" | "manage" | Expression | {
-/** Permission of the user: `view` or `manage`. */
-readonly permission?: "view" | "manage" | Expression;
-/** End of the grant: a time with an offset (ISO 8601), or a day, which means 00:00 UTC. Default: never. An expired grant is not recreated. */
-readonly expires_at?: string;
-/** Addresses of resources that must come first, beside those that expressions refer to. */
-readonly depends_on?: readonly (string)[];
-/** Id of an existing grant to adopt instead of making one. */
-readonly import?: string | number;
-} | null>> | null;
+readonly grants?: Grants;
 readonly provider?: string;
 readonly client?: string | number;
 readonly depends_on?: readonly (string)[];
@@ -264,29 +270,15 @@ readonly depends_on?: readonly (string)[];
 readonly webhooks?: {
 readonly url?: string | Expression;
 readonly events?: readonly ("service.provisioned" | "invoice.paid" | "service.suspended" | "invoice.created" | "service.expiring" | "service.terminated" | "service.transfer_accepted")[] | Expression;
-readonly secret_output?: {
-/** File that then contains only the secret. */
-readonly file?: string;
-/** One line of an env file. */
-readonly env_file?: {
-/** File of `NAME=value` lines. */
-readonly path: string;
-/** Name of the variable whose line is replaced or appended. */
-readonly name: string;
-};
-/** Program with its arguments. It reads the secret from standard input, and runs without a shell. */
-readonly command?: readonly (string)[];
-/** True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error. */
-readonly outside_project?: boolean;
-} | Expression;
+readonly secret_output?: SecretOutput;
 readonly provider?: string;
 readonly client?: string | number;
 readonly depends_on?: readonly (string)[];
 } | null;
 } | null;
-/** What several blocks have in common, by name: a block says `template: NAME`. */
+/** Shared attributes of several blocks, by name. A block with `template: NAME` has these attributes. */
 readonly templates?: Readonly<Record<string, {
-/** Names for `${NAME}` in the texts of this template, each with its default, or nothing when each use gives it. */
+/** Names for `${NAME}` in the texts of this template, with their defaults. Without a default, each use needs a value. */
 readonly parameters?: Readonly<Record<string, unknown>> | null;
 readonly name?: string | number | boolean | Expression;
 readonly company_name?: string | number | boolean | Expression;
@@ -312,40 +304,10 @@ readonly term?: 1 | 3 | 6 | 12 | 24 | 36 | Expression;
 readonly coupon_code?: string | number | boolean | Expression;
 readonly reference?: string | number | boolean | Expression;
 readonly suspended?: boolean | Expression;
-readonly password?: {
-/** Environment variable that holds the value. */
-readonly env?: string;
-/** File that holds the value, relative to the project's folder. A line break at its end is removed. */
-readonly file?: string;
-/** Program and arguments that print the value. It runs without a shell, in the project's folder. */
-readonly command?: readonly (string)[];
-} | Expression;
+readonly password?: Password;
 readonly password_version?: number | Expression;
-readonly secret_output?: {
-/** File that then contains only the secret. */
-readonly file?: string;
-/** One line of an env file. */
-readonly env_file?: {
-/** File of `NAME=value` lines. */
-readonly path: string;
-/** Name of the variable whose line is replaced or appended. */
-readonly name: string;
-};
-/** Program with its arguments. It reads the secret from standard input, and runs without a shell. */
-readonly command?: readonly (string)[];
-/** True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error. */
-readonly outside_project?: boolean;
-} | Expression;
-readonly grants?: Readonly<Record<string, "view" | "manage" | Expression | {
-/** Permission of the user: `view` or `manage`. */
-readonly permission?: "view" | "manage" | Expression;
-/** End of the grant: a time with an offset (ISO 8601), or a day, which means 00:00 UTC. Default: never. An expired grant is not recreated. */
-readonly expires_at?: string;
-/** Addresses of resources that must come first, beside those that expressions refer to. */
-readonly depends_on?: readonly (string)[];
-/** Id of an existing grant to adopt instead of making one. */
-readonly import?: string | number;
-} | null>> | null;
+readonly secret_output?: SecretOutput;
+readonly grants?: Grants;
 readonly url?: string | Expression;
 readonly events?: readonly ("service.provisioned" | "invoice.paid" | "service.suspended" | "invoice.created" | "service.expiring" | "service.terminated" | "service.transfer_accepted")[] | Expression;
 }>> | null;
@@ -363,19 +325,19 @@ readonly vat_number?: string | number | boolean | Expression;
 readonly currency?: "GEL" | "USD" | "EUR" | Expression;
 /** Effect of removing the block, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy is in the state, so it still applies after the block is removed. */
 readonly deletion_policy?: "prevent" | "forget" | Expression;
-/** Template that this block is made of. */
+/** Template of this block. */
 readonly template?: string;
 /** Values of the template's parameters, by name. */
 readonly with?: Readonly<Record<string, unknown>> | null;
 /** Attributes whose maps replace those of the template and the defaults; others merge. */
 readonly replace?: readonly (string)[];
-/** Provider (account) that it belongs to. */
+/** Provider (account) of the resource. */
 readonly provider?: string;
-/** Whose it is: for reports, filters and targets. Never sent. */
+/** Client of the resource, for reports, filters and targets. hostform does not send it. */
 readonly client?: string | number;
-/** Addresses of resources that must come first, beside those that expressions refer to. */
+/** Addresses of resources to create first, in addition to those in expressions. */
 readonly depends_on?: readonly (string)[];
-/** Id of an existing client account to adopt instead of making one. */
+/** Id of an existing client account to adopt. */
 readonly import?: string | number;
 } | null>> | null;
 /** The registration of a domain. By name. */
@@ -392,19 +354,19 @@ readonly nameserver_mode?: string | number | boolean | Expression;
 readonly registrant_contact?: Readonly<Record<string, string | number | boolean>> | Expression;
 /** Effect of removing the block, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy is in the state, so it still applies after the block is removed. */
 readonly deletion_policy?: "prevent" | "forget" | Expression;
-/** Template that this block is made of. */
+/** Template of this block. */
 readonly template?: string;
 /** Values of the template's parameters, by name. */
 readonly with?: Readonly<Record<string, unknown>> | null;
 /** Attributes whose maps replace those of the template and the defaults; others merge. */
 readonly replace?: readonly (string)[];
-/** Provider (account) that it belongs to. */
+/** Provider (account) of the resource. */
 readonly provider?: string;
-/** Whose it is: for reports, filters and targets. Never sent. */
+/** Client of the resource, for reports, filters and targets. hostform does not send it. */
 readonly client?: string | number;
-/** Addresses of resources that must come first, beside those that expressions refer to. */
+/** Addresses of resources to create first, in addition to those in expressions. */
 readonly depends_on?: readonly (string)[];
-/** Id of an existing domain to adopt instead of making one. */
+/** Id of an existing domain to adopt. */
 readonly import?: string | number;
 } | null>> | null;
 /** A request to move a website to a service. By name. */
@@ -417,19 +379,19 @@ readonly order_id?: string | number | Expression;
 readonly questions?: Readonly<Record<string, unknown>> | Expression;
 /** Effect of removing the block, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy is in the state, so it still applies after the block is removed. */
 readonly deletion_policy?: "prevent" | "forget" | Expression;
-/** Template that this block is made of. */
+/** Template of this block. */
 readonly template?: string;
 /** Values of the template's parameters, by name. */
 readonly with?: Readonly<Record<string, unknown>> | null;
 /** Attributes whose maps replace those of the template and the defaults; others merge. */
 readonly replace?: readonly (string)[];
-/** Provider (account) that it belongs to. */
+/** Provider (account) of the resource. */
 readonly provider?: string;
-/** Whose it is: for reports, filters and targets. Never sent. */
+/** Client of the resource, for reports, filters and targets. hostform does not send it. */
 readonly client?: string | number;
-/** Addresses of resources that must come first, beside those that expressions refer to. */
+/** Addresses of resources to create first, in addition to those in expressions. */
 readonly depends_on?: readonly (string)[];
-/** Id of an existing migration request to adopt instead of making one. */
+/** Id of an existing migration request to adopt. */
 readonly import?: string | number;
 } | null>> | null;
 /** A hosted service: shared or WordPress hosting, Root VPS, Virtual Desktop. By name. */
@@ -449,58 +411,28 @@ readonly reference?: string | number | boolean | Expression;
 /** True if the service must be suspended. If it is not declared, it is not managed: a suspension by the host, for example for non-payment, stays. */
 readonly suspended?: boolean | Expression;
 /** Control-panel password (shared and WordPress hosting), at least 8 characters. Declare the source, never the password itself: `{env: NAME}`, `{file: PATH}` or `{command: [PROGRAM, …]}`. Write-only: read and sent when `password_version` changes, never stored. */
-readonly password?: {
-/** Environment variable that holds the value. */
-readonly env?: string;
-/** File that holds the value, relative to the project's folder. A line break at its end is removed. */
-readonly file?: string;
-/** Program and arguments that print the value. It runs without a shell, in the project's folder. */
-readonly command?: readonly (string)[];
-} | Expression;
+readonly password?: Password;
 /** Increment this number to set the password again. For Root VPS and Virtual Desktop, the server generates a password, which is stored in `generated_password`. */
 readonly password_version?: number | Expression;
 /** Destination of `generated_password` outside the state, used when the API returns it: `{file: PATH}`, `{env_file: {path, name}}` or `{command: [PROGRAM, …]}`. Paths are relative to the project's folder and stay in it, unless `outside_project: true` is added. hostform checks the destination before it sends any request. */
-readonly secret_output?: {
-/** File that then contains only the secret. */
-readonly file?: string;
-/** One line of an env file. */
-readonly env_file?: {
-/** File of `NAME=value` lines. */
-readonly path: string;
-/** Name of the variable whose line is replaced or appended. */
-readonly name: string;
-};
-/** Program with its arguments. It reads the secret from standard input, and runs without a shell. */
-readonly command?: readonly (string)[];
-/** True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error. */
-readonly outside_project?: boolean;
-} | Expression;
+readonly secret_output?: SecretOutput;
 /** Effect of removing the block, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running, `suspend` suspends the object and then removes it from the state. The policy is in the state, so it still applies after the block is removed. */
 readonly deletion_policy?: "prevent" | "forget" | "suspend" | Expression;
 /** A service shared with another user. Keyed by email. */
-readonly grants?: Readonly<Record<string, "view" | "manage" | Expression | {
-/** Permission of the user: `view` or `manage`. */
-readonly permission?: "view" | "manage" | Expression;
-/** End of the grant: a time with an offset (ISO 8601), or a day, which means 00:00 UTC. Default: never. An expired grant is not recreated. */
-readonly expires_at?: string;
-/** Addresses of resources that must come first, beside those that expressions refer to. */
-readonly depends_on?: readonly (string)[];
-/** Id of an existing grant to adopt instead of making one. */
-readonly import?: string | number;
-} | null>> | null;
-/** Template that this block is made of. */
+readonly grants?: Grants;
+/** Template of this block. */
 readonly template?: string;
 /** Values of the template's parameters, by name. */
 readonly with?: Readonly<Record<string, unknown>> | null;
 /** Attributes whose maps replace those of the template and the defaults; others merge. */
 readonly replace?: readonly (string)[];
-/** Provider (account) that it belongs to. */
+/** Provider (account) of the resource. */
 readonly provider?: string;
-/** Whose it is: for reports, filters and targets. Never sent. */
+/** Client of the resource, for reports, filters and targets. hostform does not send it. */
 readonly client?: string | number;
-/** Addresses of resources that must come first, beside those that expressions refer to. */
+/** Addresses of resources to create first, in addition to those in expressions. */
 readonly depends_on?: readonly (string)[];
-/** Id of an existing service to adopt instead of making one. */
+/** Id of an existing service to adopt. */
 readonly import?: string | number;
 } | null>> | null;
 /** A subscription to events, delivered to a URL. By name. */
@@ -510,34 +442,20 @@ readonly url?: string | Expression;
 /** Names of the events to deliver, in any order. */
 readonly events?: readonly ("service.provisioned" | "invoice.paid" | "service.suspended" | "invoice.created" | "service.expiring" | "service.terminated" | "service.transfer_accepted")[] | Expression;
 /** Destination of `secret` outside the state, used when the API returns it: `{file: PATH}`, `{env_file: {path, name}}` or `{command: [PROGRAM, …]}`. Paths are relative to the project's folder and stay in it, unless `outside_project: true` is added. hostform checks the destination before it sends any request. */
-readonly secret_output?: {
-/** File that then contains only the secret. */
-readonly file?: string;
-/** One line of an env file. */
-readonly env_file?: {
-/** File of `NAME=value` lines. */
-readonly path: string;
-/** Name of the variable whose line is replaced or appended. */
-readonly name: string;
-};
-/** Program with its arguments. It reads the secret from standard input, and runs without a shell. */
-readonly command?: readonly (string)[];
-/** True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error. */
-readonly outside_project?: boolean;
-} | Expression;
-/** Template that this block is made of. */
+readonly secret_output?: SecretOutput;
+/** Template of this block. */
 readonly template?: string;
 /** Values of the template's parameters, by name. */
 readonly with?: Readonly<Record<string, unknown>> | null;
 /** Attributes whose maps replace those of the template and the defaults; others merge. */
 readonly replace?: readonly (string)[];
-/** Provider (account) that it belongs to. */
+/** Provider (account) of the resource. */
 readonly provider?: string;
-/** Whose it is: for reports, filters and targets. Never sent. */
+/** Client of the resource, for reports, filters and targets. hostform does not send it. */
 readonly client?: string | number;
-/** Addresses of resources that must come first, beside those that expressions refer to. */
+/** Addresses of resources to create first, in addition to those in expressions. */
 readonly depends_on?: readonly (string)[];
-/** Id of an existing webhook to adopt instead of making one. */
+/** Id of an existing webhook to adopt. */
 readonly import?: string | number;
 } | null>> | null;
 };

@@ -16,7 +16,7 @@ function causeIn(name: string) {
   return { condition: name.slice(0, at), address: name.slice(at + 1) };
 }
 
-/** How long a time is stored, in milliseconds. */
+/** Lifetime of a time in the store, in milliseconds. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 /**

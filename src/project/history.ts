@@ -43,7 +43,7 @@ interface Acting {
   readonly limits: Limits;
 }
 
-/** How long a reservation is stored, in milliseconds: longer than a month. */
+/** Lifetime of a reservation in the store, in milliseconds: longer than a month. */
 const KEPT_MS = 40 * 86_400_000;
 
 /** Returns the name of an order in the history and in reservations, the same for all attempts. */

@@ -19,7 +19,7 @@ export function checkRefresh({ refresh = "all", refreshBudget }: RefreshOptions)
   if (refreshBudget !== undefined && refresh !== "all") raise("usage/refresh_budget", {});
 }
 
-/** How long the time of a list is stored, in milliseconds. */
+/** Lifetime of a list's time in the store, in milliseconds. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 /**

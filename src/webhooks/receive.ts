@@ -211,7 +211,7 @@ export interface MemoryOptions {
   /** Maximum number of stored deliveries. The oldest is dropped first. Default: 10,000. */
   readonly capacity?: number;
   /**
-   * How long a handled delivery is stored, in seconds. Default: one day, because the sender's retry period is not specified.
+   * Lifetime of a handled delivery in the store, in seconds. Default: one day, because the sender's retry period is not specified.
    */
   readonly seconds?: number;
   /** `now` returns milliseconds since the epoch. Default: the system clock. */

@@ -55,7 +55,7 @@ export interface ApplyOptions extends Secrets {
   readonly desired: Desired;
   /** State that the plan is based on. */
   readonly state: State;
-  /** Complete state. Set if `state` contains only the targets (`--target`). */
+  /** Complete state. Set if `state` contains only the targets. */
   readonly recorded?: State;
   readonly kinds: Kinds;
   readonly env: EnvVars;

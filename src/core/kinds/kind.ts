@@ -18,7 +18,7 @@ import { LIVES, type Life, lifeOf, type PhaseWords } from "./life.ts";
 
 /** Settings of a provider that affect how kinds interpret responses. */
 export interface ReadSettings extends PhaseWords {
-  /** How long the host keeps an Idempotency-Key, in milliseconds. */
+  /** Lifetime of an Idempotency-Key at the host, in milliseconds. */
   readonly keyLifetimeMs?: number;
   /** Decimal places of amounts (`money_scale`). An amount that contradicts the scale is an error. */
   readonly moneyScale?: number | undefined;

@@ -79,7 +79,7 @@ interface Holder {
 
 /** Known behavior of the host. */
 export interface HostFacts {
-  /** How long the host keeps an Idempotency-Key, in milliseconds. Undefined if unknown. */
+  /** Lifetime of an Idempotency-Key at the host, in milliseconds. Undefined if unknown. */
   readonly keyRetentionMs: number | undefined;
   /** `seen`: the host returned a natural key in another format than hostform sent. */
   readonly rewritesKey: "never" | "seen" | "unknown";

@@ -26,7 +26,7 @@ type Proof = "verbatim" | "verbatim letters" | "rewritten" | "timed" | "untimed"
 /** Number of objects that prove a behavior. One object is enough to refute it. */
 const PROOFS = 10;
 
-/** How long a refutation is kept, in milliseconds: 100 years. */
+/** Lifetime of a refutation, in milliseconds: 100 years. */
 const REFUTED_MS = 100 * 365 * DAY_MS;
 
 /** Age in milliseconds up to which a renaming by a person is unlikely. If the natural key differs, the host changed it. */

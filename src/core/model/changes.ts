@@ -360,7 +360,7 @@ export interface Change {
   readonly file?: string;
   /** Destination of the secret, with links resolved. Relative inside the project, absolute outside. */
   readonly secretTo?: string;
-  /** How the resource is removed: a DELETE request, no request, or a suspension first. */
+  /** Kind of the removal: a DELETE request, no request, or a suspension first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;
   /** True if a similar existing object must not prevent the order (`--order-anyway`). */

@@ -127,7 +127,7 @@ export interface ProviderConfig {
   readonly requestsPerMinute?: number;
   /** Phases of status words that hostform does not know. */
   readonly statusWords?: Readonly<Record<string, Phase>>;
-  /** How long the host keeps an Idempotency-Key, in milliseconds (§8: not specified). Default: a few seconds. */
+  /** Lifetime of an Idempotency-Key at the host, in milliseconds (§8: not specified). Default: a few seconds. */
   readonly keyLifetimeMs?: number;
   /** Longest time until lists contain a new object, in milliseconds (not specified). Default: one minute. */
   readonly listLagMs?: number;

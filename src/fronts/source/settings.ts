@@ -30,7 +30,7 @@ const workspace = z
   .string("expected a name")
   .regex(/^[A-Za-z0-9_.~-]{1,90}$/, "expected letters, digits, `_`, `.`, `~` and `-`")
   .optional()
-  .describe("Name of the state: that of a Terraform workspace. Default: default.");
+  .describe("Name of the state, as a Terraform workspace. Default: default.");
 
 /** Names of objects: each part of the path is neither empty nor `.` nor `..`. */
 const OBJECT = /^(?!(?:.*\/)?\.{0,2}(?:\/|$)).{1,900}$/;
@@ -38,20 +38,20 @@ const OBJECT = /^(?!(?:.*\/)?\.{0,2}(?:\/|$)).{1,900}$/;
 /** Schema of the section `backend`, also for editors: Terraform's backends, with Terraform's names. */
 export const backendSettings = {
   http: z.strictObject({
-    address: address("Where the state is read and written. Default: the environment variable TF_HTTP_ADDRESS."),
-    update_method: method("How the state is written. Default: POST."),
-    lock_address: address("Where the state is locked; at GitLab the address followed by /lock."),
-    lock_method: method("How the state is locked. Default: LOCK; GitLab needs POST."),
-    unlock_address: address("Where the state is unlocked. Default: lock_address."),
-    unlock_method: method("How the state is unlocked. Default: UNLOCK; GitLab needs DELETE."),
-    without_lock: flag("Run without a lock_address: something else prevents two runs at once."),
+    address: address("URL of the state. Default: the environment variable TF_HTTP_ADDRESS."),
+    update_method: method("HTTP method that writes the state. Default: POST."),
+    lock_address: address("URL that locks the state. For GitLab: the address followed by /lock."),
+    lock_method: method("HTTP method that locks the state. Default: LOCK. GitLab needs POST."),
+    unlock_address: address("URL that unlocks the state. Default: lock_address."),
+    unlock_method: method("HTTP method that unlocks the state. Default: UNLOCK. GitLab needs DELETE."),
+    without_lock: flag("Allow a state without a lock_address. Something else must prevent simultaneous runs."),
   }),
   pg: z.strictObject({
     schema_name: nameInDatabase(
       "PostgreSQL schema of the table of states. Default: PG_SCHEMA_NAME, else terraform_remote_state.",
     ),
     table_name: nameInDatabase("Table of states, as in OpenTofu. Default: PG_TABLE_NAME, else states."),
-    index_name: nameInDatabase("Index of that table by name. Default: PG_INDEX_NAME, else states_by_name."),
+    index_name: nameInDatabase("Index of the table, by name. Default: PG_INDEX_NAME, else states_by_name."),
     workspace,
   }),
   s3: z.strictObject({
@@ -65,10 +65,10 @@ export const backendSettings = {
       .optional(),
     endpoint: address("Earlier name of endpoints.s3."),
     workspace,
-    workspace_key_prefix: text("Begin of the key of a workspace other than default. Default: `env:`.")
+    workspace_key_prefix: text("Prefix of the key for each workspace except default. Default: `env:`.")
       .regex(OBJECT, "expected a path without `.` and `..`")
       .optional(),
-    use_path_style: flag("Name the bucket in the path and not in the host."),
+    use_path_style: flag("Put the name of the bucket into the path, and not into the host."),
     force_path_style: flag("Earlier name of use_path_style."),
     encrypt: flag("Request encryption at the store."),
     use_lockfile: z
@@ -78,7 +78,7 @@ export const backendSettings = {
     profile: text("Profile for Terraform. hostform reads only the environment.").optional(),
     ...Object.fromEntries(
       ["credentials_validation", "metadata_api_check", "region_validation", "requesting_account_id", "s3_checksum"].map(
-        (name) => [`skip_${name}`, flag("Only for Terraform.")],
+        (name) => [`skip_${name}`, flag("For Terraform only. hostform ignores it.")],
       ),
     ),
   }),

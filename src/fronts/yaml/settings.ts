@@ -91,21 +91,21 @@ const amounts = () =>
 
 /** Schema of the section `guards`, also for editors. */
 export const guardSettings = z.strictObject({
-  max_orders: wholeNumber("orders").optional().describe("Most services and domains that one run may order."),
+  max_orders: wholeNumber("orders").optional().describe("Maximum number of services and domains that one run orders."),
   max_spend: amounts().describe(
-    "Most that one run may spend, by currency, in the unit of the API. A currency that is not listed has no limit.",
+    "Maximum amount of the orders of one run, by currency, in the unit of the API. Other currencies have no limit.",
   ),
   max_spend_month: amounts().describe(
-    "Most that the orders of a calendar month (UTC) may cost, over all runs, by currency, in the unit of the API.",
+    "Maximum amount of the orders of all runs in a calendar month (UTC), by currency, in the unit of the API.",
   ),
-  max_orders_day: wholeNumber("orders").optional().describe("Most orders of one day (UTC), over all runs."),
-  max_removals: wholeNumber("resources").optional().describe("Most resources that one run may remove."),
+  max_orders_day: wholeNumber("orders").optional().describe("Maximum number of orders of all runs in one day (UTC)."),
+  max_removals: wholeNumber("resources").optional().describe("Maximum number of resources that one run removes."),
   max_removals_percent: z
     .number("expected a percentage from 0 to 100")
     .min(0, "at least 0")
     .max(100, "at most 100")
     .optional()
-    .describe("Most resources that one run may remove, as a percentage of those recorded."),
+    .describe("Maximum share of the resources in the state that one run removes, in percent."),
 });
 
 /** Name of each limit in the model. */

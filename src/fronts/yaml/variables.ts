@@ -24,12 +24,12 @@ export const variableForm = z.strictObject({
   type: z
     .enum(TYPES, "expected string, number or boolean")
     .optional()
-    .describe("string, number or boolean. Default: string."),
+    .describe("Type of the value: string, number or boolean. Default: string."),
   default: z
     .union([z.string(), z.number(), z.boolean(), z.null()], "expected one value")
     .optional()
     .describe(
-      "Value where the environment has none. With null the attribute is left out. Default: a value is required.",
+      "Value if the environment has none. With null, hostform omits the attribute. Without a default, each environment needs a value.",
     ),
   description: z.string("expected a string").optional().describe("Purpose of the variable, for people."),
 });

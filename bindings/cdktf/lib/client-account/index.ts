@@ -41,13 +41,13 @@ export interface ClientAccountConfig extends cdktf.TerraformMetaArguments {
   */
   readonly name: string;
   /**
-  * Whether a change that the API has no call for creates another client account; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
+  * True if a change without a call in the API creates another client account; `deletion_policy`, which must not be `prevent`, decides about the old object. Default: `false`, which refuses such a change.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#replace_on_change ClientAccount#replace_on_change}
   */
   readonly replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#timeouts ClientAccount#timeouts}
   */
@@ -61,7 +61,7 @@ export interface ClientAccountConfig extends cdktf.TerraformMetaArguments {
 }
 export interface ClientAccountTimeouts {
   /**
-  * How long creating the client account may take.
+  * Maximum duration of the creation of the client account.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#create ClientAccount#create}
   */
@@ -142,7 +142,7 @@ export class ClientAccountTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long creating the client account may take.
+  * Maximum duration of the creation of the client account.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -341,7 +341,7 @@ export class ClientAccount extends cdktf.TerraformResource {
   // replace_on_change - computed: false, optional: true, required: false
   private _replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Whether a change that the API has no call for creates another client account; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
+  * True if a change without a call in the API creates another client account; `deletion_policy`, which must not be `prevent`, decides about the old object. Default: `false`, which refuses such a change.
   */
   public get replaceOnChange() {
     return this.getBooleanAttribute('replace_on_change');
@@ -360,7 +360,7 @@ export class ClientAccount extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new ClientAccountTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   */
   public get timeouts() {
     return this._timeouts;

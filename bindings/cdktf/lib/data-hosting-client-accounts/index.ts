@@ -80,7 +80,7 @@ export class DataHostingClientAccountsClientAccountsOutputReference extends cdkt
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601).
+  * Time of creation (ISO 8601).
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -88,7 +88,7 @@ export class DataHostingClientAccountsClientAccountsOutputReference extends cdkt
 
   // currency - computed: true, optional: false, required: false
   /**
-  * Currency that the client is billed in.
+  * Billing currency of the client.
   */
   public get currency() {
     return this.getStringAttribute('currency');

@@ -21,7 +21,7 @@ export interface DataHostingDomainAvailabilityConfig extends cdktf.TerraformMeta
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/domain_availability hosting_domain_availability}
 *
-* Whether domains can be registered, according to the API. Each plan asks again; an answer is no reservation.
+* Availability of domains for registration, according to the API. Each plan asks again. An answer reserves nothing.
 */
 export class DataHostingDomainAvailability extends cdktf.TerraformDataSource {
 
@@ -80,7 +80,7 @@ export class DataHostingDomainAvailability extends cdktf.TerraformDataSource {
 
   // all_available - computed: true, optional: false, required: false
   /**
-  * Whether every one of them can certainly be registered.
+  * True if all domains are available.
   */
   public get allAvailable() {
     return this.getBooleanAttribute('all_available');
@@ -89,7 +89,7 @@ export class DataHostingDomainAvailability extends cdktf.TerraformDataSource {
   // available - computed: true, optional: false, required: false
   private _available = new cdktf.BooleanMap(this, "available");
   /**
-  * By domain, as it stands in `domains`: `true` when it can be registered, `false` when it cannot, null when the API's answer is not clear.
+  * Availability by domain, as written in `domains`: `true`, `false`, or null if the API's answer is unclear.
   */
   public get available() {
     return this._available;

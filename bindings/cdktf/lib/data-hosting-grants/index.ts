@@ -70,7 +70,7 @@ export class DataHostingGrantsGrantsOutputReference extends cdktf.ComplexObject 
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was granted (ISO 8601).
+  * Time of the grant (ISO 8601).
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -78,7 +78,7 @@ export class DataHostingGrantsGrantsOutputReference extends cdktf.ComplexObject 
 
   // email - computed: true, optional: false, required: false
   /**
-  * Who the service is shared with.
+  * Email address of the user.
   */
   public get email() {
     return this.getStringAttribute('email');
@@ -86,7 +86,7 @@ export class DataHostingGrantsGrantsOutputReference extends cdktf.ComplexObject 
 
   // expires_at - computed: true, optional: false, required: false
   /**
-  * When the grant ends (ISO 8601); null: never, or the API does not show it.
+  * End of the grant (ISO 8601). Null: never, or the API does not return it.
   */
   public get expiresAt() {
     return this.getStringAttribute('expires_at');
@@ -102,7 +102,7 @@ export class DataHostingGrantsGrantsOutputReference extends cdktf.ComplexObject 
 
   // permission - computed: true, optional: false, required: false
   /**
-  * What they may do, in the API's own word: `view` or `manage`.
+  * Permission of the user, in the API's own word: `view` or `manage`.
   */
   public get permission() {
     return this.getStringAttribute('permission');
@@ -131,7 +131,7 @@ export class DataHostingGrantsGrantsList extends cdktf.ComplexList {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/grants hosting_grants}
 *
-* With whom a service is shared, whether or not Terraform manages it.
+* Users with access to a service, also by grants that Terraform does not manage.
 */
 export class DataHostingGrants extends cdktf.TerraformDataSource {
 

@@ -98,7 +98,7 @@ export class DataHostingInvoice extends cdktf.TerraformDataSource {
 
   // due_date - computed: true, optional: false, required: false
   /**
-  * When it is due (YYYY-MM-DD).
+  * Due date (YYYY-MM-DD).
   */
   public get dueDate() {
     return this.getStringAttribute('due_date');
@@ -144,7 +144,7 @@ export class DataHostingInvoice extends cdktf.TerraformDataSource {
 
   // order_id - computed: true, optional: false, required: false
   /**
-  * The service that it is for.
+  * Identifier of the service.
   */
   public get orderId() {
     return this.getStringAttribute('order_id');
@@ -152,7 +152,7 @@ export class DataHostingInvoice extends cdktf.TerraformDataSource {
 
   // paid - computed: true, optional: false, required: false
   /**
-  * Whether it is paid: it has a time of payment, or its status says so.
+  * True if the invoice has a time of payment or a status for paid invoices.
   */
   public get paid() {
     return this.getBooleanAttribute('paid');
@@ -160,7 +160,7 @@ export class DataHostingInvoice extends cdktf.TerraformDataSource {
 
   // paid_at - computed: true, optional: false, required: false
   /**
-  * When it was paid (ISO 8601); null until then.
+  * Time of payment (ISO 8601). Null for an unpaid invoice.
   */
   public get paidAt() {
     return this.getStringAttribute('paid_at');

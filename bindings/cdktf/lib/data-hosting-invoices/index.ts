@@ -96,7 +96,7 @@ export class DataHostingInvoicesInvoicesOutputReference extends cdktf.ComplexObj
 
   // due_date - computed: true, optional: false, required: false
   /**
-  * When it is due (YYYY-MM-DD).
+  * Due date (YYYY-MM-DD).
   */
   public get dueDate() {
     return this.getStringAttribute('due_date');
@@ -112,7 +112,7 @@ export class DataHostingInvoicesInvoicesOutputReference extends cdktf.ComplexObj
 
   // invoice_number - computed: true, optional: false, required: false
   /**
-  * Number of the invoice, as it stands on it.
+  * Number that is printed on the invoice.
   */
   public get invoiceNumber() {
     return this.getStringAttribute('invoice_number');
@@ -120,7 +120,7 @@ export class DataHostingInvoicesInvoicesOutputReference extends cdktf.ComplexObj
 
   // order_id - computed: true, optional: false, required: false
   /**
-  * The service that it is for.
+  * Identifier of the service.
   */
   public get orderId() {
     return this.getStringAttribute('order_id');
@@ -128,7 +128,7 @@ export class DataHostingInvoicesInvoicesOutputReference extends cdktf.ComplexObj
 
   // paid - computed: true, optional: false, required: false
   /**
-  * Whether it is paid: it has a time of payment, or its status says so.
+  * True if the invoice has a time of payment or a status for paid invoices.
   */
   public get paid() {
     return this.getBooleanAttribute('paid');
@@ -136,7 +136,7 @@ export class DataHostingInvoicesInvoicesOutputReference extends cdktf.ComplexObj
 
   // paid_at - computed: true, optional: false, required: false
   /**
-  * When it was paid (ISO 8601); null until then.
+  * Time of payment (ISO 8601). Null for an unpaid invoice.
   */
   public get paidAt() {
     return this.getStringAttribute('paid_at');

@@ -24,7 +24,7 @@ export interface DataHostingMigrationRequestConfig extends cdktf.TerraformMetaAr
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/migration_request hosting_migration_request}
 *
-* A request to move a website, with how far it has come.
+* A request to move a website, with its status.
 */
 export class DataHostingMigrationRequest extends cdktf.TerraformDataSource {
 
@@ -83,7 +83,7 @@ export class DataHostingMigrationRequest extends cdktf.TerraformDataSource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was queued (ISO 8601).
+  * Time at which the request was queued (ISO 8601).
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -115,7 +115,7 @@ export class DataHostingMigrationRequest extends cdktf.TerraformDataSource {
 
   // order_id - computed: true, optional: false, required: false
   /**
-  * The service that the website moves to; null when the request is bound to none.
+  * Identifier of the target service. Null for a request without one.
   */
   public get orderId() {
     return this.getStringAttribute('order_id');

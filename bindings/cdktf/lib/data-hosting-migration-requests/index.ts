@@ -76,7 +76,7 @@ export class DataHostingMigrationRequestsMigrationRequestsOutputReference extend
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was queued (ISO 8601).
+  * Time at which the request was queued (ISO 8601).
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -100,7 +100,7 @@ export class DataHostingMigrationRequestsMigrationRequestsOutputReference extend
 
   // order_id - computed: true, optional: false, required: false
   /**
-  * The service that the website moves to; null when the request is bound to none.
+  * Identifier of the target service. Null for a request without one.
   */
   public get orderId() {
     return this.getStringAttribute('order_id');

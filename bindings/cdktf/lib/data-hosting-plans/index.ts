@@ -136,7 +136,7 @@ export class DataHostingPlansPlansOutputReference extends cdktf.ComplexObject {
 
   // price_after_discount - computed: true, optional: false, required: false
   /**
-  * What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not show it in this currency.
+  * Price of one billing cycle for the account of this token (Manage track), in the API's own unit. Null if the API does not return it in this currency.
   */
   public get priceAfterDiscount() {
     return this.getNumberAttribute('price_after_discount');

@@ -98,7 +98,7 @@ export class DataHostingService extends cdktf.TerraformDataSource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was ordered (ISO 8601).
+  * Time of the order (ISO 8601).
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -152,7 +152,7 @@ export class DataHostingService extends cdktf.TerraformDataSource {
 
   // next_due_date - computed: true, optional: false, required: false
   /**
-  * When the next invoice is due (YYYY-MM-DD).
+  * Due date of the next invoice (YYYY-MM-DD).
   */
   public get nextDueDate() {
     return this.getStringAttribute('next_due_date');
@@ -160,7 +160,7 @@ export class DataHostingService extends cdktf.TerraformDataSource {
 
   // phase - computed: true, optional: false, required: false
   /**
-  * What the status means: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that the provider does not know (see `status_words` of the provider).
+  * Meaning of the status: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that the provider does not know (see `status_words` of the provider).
   */
   public get phase() {
     return this.getStringAttribute('phase');

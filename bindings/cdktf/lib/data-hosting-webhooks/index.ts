@@ -64,7 +64,7 @@ export class DataHostingWebhooksWebhooksOutputReference extends cdktf.ComplexObj
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was registered (ISO 8601).
+  * Time of registration (ISO 8601).
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -88,7 +88,7 @@ export class DataHostingWebhooksWebhooksOutputReference extends cdktf.ComplexObj
 
   // url - computed: true, optional: false, required: false
   /**
-  * Where events are posted to.
+  * URL that receives the events.
   */
   public get url() {
     return this.getStringAttribute('url');

@@ -41,13 +41,13 @@ export interface DomainConfig extends cdktf.TerraformMetaArguments {
   */
   readonly registrantContact: { [key: string]: string };
   /**
-  * Whether a change that the API has no call for creates another domain; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
+  * True if a change without a call in the API creates another domain; `deletion_policy`, which must not be `prevent`, decides about the old object. Default: `false`, which refuses such a change.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain#replace_on_change Domain#replace_on_change}
   */
   readonly replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain#timeouts Domain#timeouts}
   */
@@ -61,7 +61,7 @@ export interface DomainConfig extends cdktf.TerraformMetaArguments {
 }
 export interface DomainTimeouts {
   /**
-  * How long creating the domain may take.
+  * Maximum duration of the creation of the domain.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain#create Domain#create}
   */
@@ -142,7 +142,7 @@ export class DomainTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long creating the domain may take.
+  * Maximum duration of the creation of the domain.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -352,7 +352,7 @@ export class Domain extends cdktf.TerraformResource {
   // replace_on_change - computed: false, optional: true, required: false
   private _replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Whether a change that the API has no call for creates another domain; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
+  * True if a change without a call in the API creates another domain; `deletion_policy`, which must not be `prevent`, decides about the old object. Default: `false`, which refuses such a change.
   */
   public get replaceOnChange() {
     return this.getBooleanAttribute('replace_on_change');
@@ -379,7 +379,7 @@ export class Domain extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new DomainTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   */
   public get timeouts() {
     return this._timeouts;

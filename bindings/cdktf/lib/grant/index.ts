@@ -35,7 +35,7 @@ export interface GrantConfig extends cdktf.TerraformMetaArguments {
   */
   readonly serviceId: string;
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#timeouts Grant#timeouts}
   */
@@ -43,13 +43,13 @@ export interface GrantConfig extends cdktf.TerraformMetaArguments {
 }
 export interface GrantTimeouts {
   /**
-  * How long creating the grant may take.
+  * Maximum duration of the creation of the grant.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#create Grant#create}
   */
   readonly create?: string;
   /**
-  * How long removing the grant may take.
+  * Maximum duration of the removal of the grant.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#delete Grant#delete}
   */
@@ -143,7 +143,7 @@ export class GrantTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long creating the grant may take.
+  * Maximum duration of the creation of the grant.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -162,7 +162,7 @@ export class GrantTimeoutsOutputReference extends cdktf.ComplexObject {
   // delete - computed: false, optional: true, required: false
   private _delete?: string;
   /**
-  * How long removing the grant may take.
+  * Maximum duration of the removal of the grant.
   */
   public get delete() {
     return this.getStringAttribute('delete');
@@ -333,7 +333,7 @@ export class Grant extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new GrantTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   */
   public get timeouts() {
     return this._timeouts;

@@ -35,13 +35,13 @@ export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
   */
   readonly questions?: { [key: string]: string };
   /**
-  * Whether a change that the API has no call for creates another migration request; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
+  * True if a change without a call in the API creates another migration request; `deletion_policy`, which must not be `prevent`, decides about the old object. Default: `false`, which refuses such a change.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#replace_on_change MigrationRequest#replace_on_change}
   */
   readonly replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#timeouts MigrationRequest#timeouts}
   */
@@ -49,7 +49,7 @@ export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
 }
 export interface MigrationRequestTimeouts {
   /**
-  * How long creating the migration request may take.
+  * Maximum duration of the creation of the migration request.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#create MigrationRequest#create}
   */
@@ -130,7 +130,7 @@ export class MigrationRequestTimeoutsOutputReference extends cdktf.ComplexObject
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long creating the migration request may take.
+  * Maximum duration of the creation of the migration request.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -305,7 +305,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // replace_on_change - computed: false, optional: true, required: false
   private _replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Whether a change that the API has no call for creates another migration request; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
+  * True if a change without a call in the API creates another migration request; `deletion_policy`, which must not be `prevent`, decides about the old object. Default: `false`, which refuses such a change.
   */
   public get replaceOnChange() {
     return this.getBooleanAttribute('replace_on_change');
@@ -332,7 +332,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new MigrationRequestTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   */
   public get timeouts() {
     return this._timeouts;

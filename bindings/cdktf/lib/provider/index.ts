@@ -17,7 +17,7 @@ export interface HostingProviderConfig {
   */
   readonly baseUrl?: string;
   /**
-  * How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an order whose answer was lost is repeated: at once in its apply, and in a later apply if a whole list shows nothing that it may have created. After that, a list decides. Default: `5s`, and no repetition in a later apply.
+  * Time for which this host remembers an Idempotency-Key, such as `24h`, if the host documents it. If the response to an order is lost, the provider repeats the order within this time: at once in the same apply, and in a later apply if a complete list shows no object that the order may have created. After that time, a list decides. Default: `5s`, and no repetition in a later apply.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#idempotency_key_retention HostingProvider#idempotency_key_retention}
   */
@@ -29,7 +29,7 @@ export interface HostingProviderConfig {
   */
   readonly insecureHttp?: boolean | cdktf.IResolvable;
   /**
-  * How long a new object may be missing from the lists of this host, such as `60s`. For that long a created object counts as existing although no list shows it, and no request whose answer was lost is sent again. Default: `60s`.
+  * Maximum time until the lists of this host show a new object, such as `60s`. Within this time, a created object counts as existing although no list shows it, and a create request with a lost response is not repeated. Default: `60s`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#list_lag HostingProvider#list_lag}
   */
@@ -47,13 +47,13 @@ export interface HostingProviderConfig {
   */
   readonly project?: string;
   /**
-  * Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more. All processes on the machine that use the token count together.
+  * Maximum number of requests a minute. Default: 60, the API's limit for a token. Set a lower value if other programs use the token, and a higher value only if the host allows more. All processes on this machine with the same token share the limit.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#requests_per_minute HostingProvider#requests_per_minute}
   */
   readonly requestsPerMinute?: number;
   /**
-  * What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service whose status word it does not know.
+  * Meaning of status words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service with an unknown status word.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#status_words HostingProvider#status_words}
   */
@@ -173,7 +173,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // idempotency_key_retention - computed: false, optional: true, required: false
   private _idempotencyKeyRetention?: string;
   /**
-  * How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an order whose answer was lost is repeated: at once in its apply, and in a later apply if a whole list shows nothing that it may have created. After that, a list decides. Default: `5s`, and no repetition in a later apply.
+  * Time for which this host remembers an Idempotency-Key, such as `24h`, if the host documents it. If the response to an order is lost, the provider repeats the order within this time: at once in the same apply, and in a later apply if a complete list shows no object that the order may have created. After that time, a list decides. Default: `5s`, and no repetition in a later apply.
   */
   public get idempotencyKeyRetention() {
     return this._idempotencyKeyRetention;
@@ -211,7 +211,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // list_lag - computed: false, optional: true, required: false
   private _listLag?: string;
   /**
-  * How long a new object may be missing from the lists of this host, such as `60s`. For that long a created object counts as existing although no list shows it, and no request whose answer was lost is sent again. Default: `60s`.
+  * Maximum time until the lists of this host show a new object, such as `60s`. Within this time, a created object counts as existing although no list shows it, and a create request with a lost response is not repeated. Default: `60s`.
   */
   public get listLag() {
     return this._listLag;
@@ -268,7 +268,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // requests_per_minute - computed: false, optional: true, required: false
   private _requestsPerMinute?: number;
   /**
-  * Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more. All processes on the machine that use the token count together.
+  * Maximum number of requests a minute. Default: 60, the API's limit for a token. Set a lower value if other programs use the token, and a higher value only if the host allows more. All processes on this machine with the same token share the limit.
   */
   public get requestsPerMinute() {
     return this._requestsPerMinute;
@@ -287,7 +287,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // status_words - computed: false, optional: true, required: false
   private _statusWords?: { [key: string]: string };
   /**
-  * What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service whose status word it does not know.
+  * Meaning of status words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service with an unknown status word.
   */
   public get statusWords() {
     return this._statusWords;

@@ -61,7 +61,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly reference?: string;
   /**
-  * Whether a change that the API has no call for orders another service, with its own invoice, and needs a new `reference`; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
+  * True if a change without a call in the API orders another service, with its own invoice, and needs a new `reference`; `deletion_policy`, which must not be `prevent`, decides about the old object. Default: `false`, which refuses such a change.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#replace_on_change Service#replace_on_change}
   */
@@ -85,7 +85,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly term?: number;
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#timeouts Service#timeouts}
   */
@@ -437,19 +437,19 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
 }
 export interface ServiceTimeouts {
   /**
-  * How long creating the service may take.
+  * Maximum duration of the creation of the service.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#create Service#create}
   */
   readonly create?: string;
   /**
-  * How long suspending the service may take.
+  * Maximum duration of the suspension of the service.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#delete Service#delete}
   */
   readonly delete?: string;
   /**
-  * How long changing the service may take.
+  * Maximum duration of a change of the service.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#update Service#update}
   */
@@ -556,7 +556,7 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long creating the service may take.
+  * Maximum duration of the creation of the service.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -575,7 +575,7 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
   // delete - computed: false, optional: true, required: false
   private _delete?: string;
   /**
-  * How long suspending the service may take.
+  * Maximum duration of the suspension of the service.
   */
   public get delete() {
     return this.getStringAttribute('delete');
@@ -594,7 +594,7 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
   // update - computed: false, optional: true, required: false
   private _update?: string;
   /**
-  * How long changing the service may take.
+  * Maximum duration of a change of the service.
   */
   public get update() {
     return this.getStringAttribute('update');
@@ -957,7 +957,7 @@ export class Service extends cdktf.TerraformResource {
   // replace_on_change - computed: false, optional: true, required: false
   private _replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Whether a change that the API has no call for orders another service, with its own invoice, and needs a new `reference`; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
+  * True if a change without a call in the API orders another service, with its own invoice, and needs a new `reference`; `deletion_policy`, which must not be `prevent`, decides about the old object. Default: `false`, which refuses such a change.
   */
   public get replaceOnChange() {
     return this.getBooleanAttribute('replace_on_change');
@@ -1041,7 +1041,7 @@ export class Service extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new ServiceTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   */
   public get timeouts() {
     return this._timeouts;

@@ -23,7 +23,7 @@ export interface WebhookConfig extends cdktf.TerraformMetaArguments {
   */
   readonly secretOutput?: WebhookSecretOutput;
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#timeouts Webhook#timeouts}
   */
@@ -381,13 +381,13 @@ export class WebhookSecretOutputOutputReference extends cdktf.ComplexObject {
 }
 export interface WebhookTimeouts {
   /**
-  * How long creating the webhook may take.
+  * Maximum duration of the creation of the webhook.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#create Webhook#create}
   */
   readonly create?: string;
   /**
-  * How long removing the webhook may take.
+  * Maximum duration of the removal of the webhook.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#delete Webhook#delete}
   */
@@ -481,7 +481,7 @@ export class WebhookTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long creating the webhook may take.
+  * Maximum duration of the creation of the webhook.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -500,7 +500,7 @@ export class WebhookTimeoutsOutputReference extends cdktf.ComplexObject {
   // delete - computed: false, optional: true, required: false
   private _delete?: string;
   /**
-  * How long removing the webhook may take.
+  * Maximum duration of the removal of the webhook.
   */
   public get delete() {
     return this.getStringAttribute('delete');
@@ -658,7 +658,7 @@ export class Webhook extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new WebhookTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
+  * Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.
   */
   public get timeouts() {
     return this._timeouts;

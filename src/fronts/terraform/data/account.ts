@@ -23,17 +23,17 @@ import {
 
 const invoice: Attributes = {
   id: computed("string", "Identifier of the invoice."),
-  invoice_number: computed("string", "Number of the invoice, as it stands on it."),
+  invoice_number: computed("string", "Number that is printed on the invoice."),
   status: computed("string", "Status, in the API's own word."),
-  paid: computed("bool", "Whether it is paid: it has a time of payment, or its status says so."),
+  paid: computed("bool", "True if the invoice has a time of payment or a status for paid invoices."),
   currency: computed("string", "Currency of the amounts."),
   subtotal: computed("number", "Amount before discounts, in the API's own unit."),
   subtotal_text: amountText("subtotal", "9.99 USD"),
   total: computed("number", "Amount that is billed, net of any Manage-track discount, in the API's own unit."),
   total_text: amountText("total", "8.99 USD"),
-  due_date: computed("string", "When it is due (YYYY-MM-DD)."),
-  paid_at: computed("string", "When it was paid (ISO 8601); null until then."),
-  order_id: computed("string", "The service that it is for."),
+  due_date: computed("string", "Due date (YYYY-MM-DD)."),
+  paid_at: computed("string", "Time of payment (ISO 8601). Null for an unpaid invoice."),
+  order_id: computed("string", "Identifier of the service."),
 };
 
 function described(record: InvoiceRecord, session: DataSession): JsonObject {
@@ -110,8 +110,8 @@ const clientAccount: Attributes = {
   company_name: computed("string", "Registered name of the company."),
   company_number: computed("string", "Registration number of the company."),
   vat_number: computed("string", "VAT number."),
-  currency: computed("string", "Currency that the client is billed in."),
-  created_at: computed("string", "When it was created (ISO 8601)."),
+  currency: computed("string", "Billing currency of the client."),
+  created_at: computed("string", "Time of creation (ISO 8601)."),
 };
 
 export const hostingClientAccounts: DataSource = {
@@ -127,9 +127,9 @@ export const hostingClientAccounts: DataSource = {
 
 const webhook: Attributes = {
   id: computed("string", "Identifier of the subscription."),
-  url: computed("string", "Where events are posted to."),
+  url: computed("string", "URL that receives the events."),
   events: computed({ set: "string" }, "Names of the events that are delivered."),
-  created_at: computed("string", "When it was registered (ISO 8601)."),
+  created_at: computed("string", "Time of registration (ISO 8601)."),
 };
 
 export const hostingWebhooks: DataSource = {

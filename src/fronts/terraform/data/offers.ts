@@ -54,7 +54,7 @@ const plan: Attributes = {
   manage_discount_percent: computed("number", "Discount of a Manage-track client account, in percent; null elsewhere."),
   price_after_discount: computed(
     "number",
-    "What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not show it in this currency.",
+    "Price of one billing cycle for the account of this token (Manage track), in the API's own unit. Null if the API does not return it in this currency.",
   ),
   price_after_discount_text: amountText("price_after_discount", "8.99 USD"),
 };
@@ -162,14 +162,14 @@ export const hostingPlans: DataSource = {
 export const hostingDomainAvailability: DataSource = {
   name: "hosting_domain_availability",
   schema: readOnly(
-    "Whether domains can be registered, according to the API. Each plan asks again; an answer is no reservation.",
+    "Availability of domains for registration, according to the API. Each plan asks again. An answer reserves nothing.",
     {
       domains: required({ list: "string" }, "The domains to ask about, such as `acme.example`."),
       available: computed(
         { map: "bool" },
-        "By domain, as it stands in `domains`: `true` when it can be registered, `false` when it cannot, null when the API's answer is not clear.",
+        "Availability by domain, as written in `domains`: `true`, `false`, or null if the API's answer is unclear.",
       ),
-      all_available: computed("bool", "Whether every one of them can certainly be registered."),
+      all_available: computed("bool", "True if all domains are available."),
     },
   ),
   check: ({ domains }) =>

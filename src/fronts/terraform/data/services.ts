@@ -34,15 +34,15 @@ const service: Attributes = {
   status: computed("string", "Status, in the API's own word."),
   phase: computed(
     "string",
-    "What the status means: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that the provider does not know (see `status_words` of the provider).",
+    "Meaning of the status: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that the provider does not know (see `status_words` of the provider).",
   ),
   provisioning_status: computed("string", "Provisioning state, in the API's own word."),
   billing_cycle: computed("string", "Billing cycle, in the API's own word."),
   currency: computed("string", "Currency of `price`."),
   price: computed("number", "Undiscounted list price, in the API's own unit."),
   price_text: amountText("price", "9.99 USD"),
-  next_due_date: computed("string", "When the next invoice is due (YYYY-MM-DD)."),
-  created_at: computed("string", "When it was ordered (ISO 8601)."),
+  next_due_date: computed("string", "Due date of the next invoice (YYYY-MM-DD)."),
+  created_at: computed("string", "Time of the order (ISO 8601)."),
 };
 
 function described({ attributes, phase }: Remote, session: DataSession): JsonObject {
@@ -114,15 +114,15 @@ const PHASES = ["pending", "live", "suspended", "gone", "unknown"];
 
 const grant: Attributes = {
   id: computed("string", "Identifier of the grant."),
-  email: computed("string", "Who the service is shared with."),
-  permission: computed("string", "What they may do, in the API's own word: `view` or `manage`."),
-  expires_at: computed("string", "When the grant ends (ISO 8601); null: never, or the API does not show it."),
-  created_at: computed("string", "When it was granted (ISO 8601)."),
+  email: computed("string", "Email address of the user."),
+  permission: computed("string", "Permission of the user, in the API's own word: `view` or `manage`."),
+  expires_at: computed("string", "End of the grant (ISO 8601). Null: never, or the API does not return it."),
+  created_at: computed("string", "Time of the grant (ISO 8601)."),
 };
 
 export const hostingGrants: DataSource = {
   name: "hosting_grants",
-  schema: readOnly("With whom a service is shared, whether or not Terraform manages it.", {
+  schema: readOnly("Users with access to a service, also by grants that Terraform does not manage.", {
     service_id: required("string", "The service."),
     grants: listOf(grant, "grants"),
   }),
@@ -138,14 +138,14 @@ export const hostingGrants: DataSource = {
 const request: Attributes = {
   id: computed("string", "Identifier of the migration request."),
   domain: computed("string", "Domain of the website to move."),
-  order_id: computed("string", "The service that the website moves to; null when the request is bound to none."),
+  order_id: computed("string", "Identifier of the target service. Null for a request without one."),
   status: computed("string", "Status, in the API's own word."),
-  created_at: computed("string", "When it was queued (ISO 8601)."),
+  created_at: computed("string", "Time at which the request was queued (ISO 8601)."),
 };
 
 export const hostingMigrationRequest: DataSource = {
   name: "hosting_migration_request",
-  schema: readOnly("A request to move a website, with how far it has come.", {
+  schema: readOnly("A request to move a website, with its status.", {
     ...request,
     id: required("string", "Identifier of the migration request."),
   }),

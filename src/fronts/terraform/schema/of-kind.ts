@@ -77,25 +77,27 @@ function providerAttributes(kind: Kind): Attributes {
 }
 
 const TIMEOUTS =
-  "How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.";
+  "Maximum duration of each operation. After that, the provider sends no further request and stops waiting for queued jobs. Each value is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.";
 
 /** Returns the attributes of `timeouts`, one for each operation that sends requests. */
 function timeouts(kind: Kind): Attributes {
   const of = (description: string): Attribute => ({ type: "string", description, optional: true });
   return {
-    create: of(`How long creating the ${kind.noun} may take.`),
-    ...(kind.update !== undefined && { update: of(`How long changing the ${kind.noun} may take.`) }),
+    create: of(`Maximum duration of the creation of the ${kind.noun}.`),
+    ...(kind.update !== undefined && { update: of(`Maximum duration of a change of the ${kind.noun}.`) }),
     ...((kind.remove !== undefined || kind.suspendSteps !== undefined) && {
-      delete: of(`How long ${kind.remove === undefined ? "suspending" : "removing"} the ${kind.noun} may take.`),
+      delete: of(
+        `Maximum duration of the ${kind.remove === undefined ? "suspension" : "removal"} of the ${kind.noun}.`,
+      ),
     }),
   };
 }
 
 function replaceOnChange(kind: Kind): string {
-  const loss = `\`deletion_policy\`, which must not be \`prevent\`, decides what happens to the old one.`;
+  const loss = `\`deletion_policy\`, which must not be \`prevent\`, decides about the old object.`;
   const paid =
     kind.creation === "keyed"
       ? "orders another service, with its own invoice, and needs a new `reference`"
       : `creates another ${kind.noun}`;
-  return `Whether a change that the API has no call for ${paid}; ${loss} Default: \`false\`, which refuses such a change.`;
+  return `True if a change without a call in the API ${paid}; ${loss} Default: \`false\`, which refuses such a change.`;
 }
