@@ -88,7 +88,7 @@ export const troubleOf = (error: unknown): readonly Diagnostic[] =>
 
 /** Returns the words of an error. pg-boss emits copies of errors, which are not errors. */
 export function whyOf(error: unknown): string {
-  if (error instanceof Error) return reasonOf(error).replace(/: $/, "");
+  if (error instanceof Error) return reasonOf(error);
   const { message, code } = Object(error) as Readonly<Record<string, unknown>>;
   return String(message || code || "unknown");
 }

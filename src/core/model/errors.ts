@@ -265,7 +265,8 @@ export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const message = messageOf(error);
   const code = errnoOf(error);
-  return code === undefined || message.includes(code) ? message : `${code}: ${message}`;
+  if (code === undefined || message.includes(code)) return message;
+  return message === "" ? code : `${code}: ${message}`;
 }
 
 /** Returns a `catch` handler for {@link HostformError}. Other errors are rethrown. */

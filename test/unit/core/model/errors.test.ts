@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fileFailure, NotUtf8, utf8 } from "../../../../src/core/model/index.ts";
+import { fileFailure, NotUtf8, reasonOf, utf8 } from "../../../../src/core/model/index.ts";
 import { diagnosticsOf } from "../../../../src/project/failure.ts";
 
 const system = (code: string) => Object.assign(new Error(`${code}: refused, write`), { code });
@@ -44,6 +44,16 @@ function notUtf8(bytes: readonly number[]): unknown {
     return error;
   }
 }
+
+describe("the reason of a system error", () => {
+  it.each([
+    [system("ENOSPC"), "ENOSPC: refused, write"],
+    [Object.assign(new Error("refused"), { code: "ECONNREFUSED" }), "ECONNREFUSED: refused"],
+    [Object.assign(new Error(""), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
+  ])("has the code and the words of the system: %s", (error, expected) => {
+    expect(reasonOf(error)).toBe(expected);
+  });
+});
 
 describe("bytes that are decoded as UTF-8", () => {
   it.each([
