@@ -21,7 +21,7 @@ export function valueFile(value: unknown): SourceFile {
   const write = (part: unknown, path: string, before: string, after: string, within: readonly unknown[]): void => {
     if (within.includes(part) || !isJson(part)) {
       const at = { line: 1, column: 1, endLine: 1, endColumn: 1 };
-      const range = { file: "declaration", ...at, path: path.slice(1) };
+      const range = { file: "declaration", ...at, path };
       throw new HostformError([problem("config.invalid_value/not_json", { range })]);
     }
     if (typeof part !== "object" || part === null) {
@@ -33,14 +33,13 @@ export function valueFile(value: unknown): SourceFile {
     const entries = isList ? [...part.entries()] : Object.entries(part).filter(([, inner]) => inner !== undefined);
     for (const [nth, [name, inner]] of entries.entries()) {
       const key = JSON.stringify(name);
-      const step = isList ? `[${nth}]` : /^[\w-]+$/.test(String(name)) ? `.${name}` : `[${key}]`;
+      const step = isList ? `[${nth}]` : /^[\w-]+$/.test(String(name)) ? `${path && "."}${name}` : `[${key}]`;
       write(inner, path + step, isList ? "" : `${key}: `, nth < entries.length - 1 ? "," : "", [...within, part]);
     }
     lines.push({ text: (isList ? "]" : "}") + after, path });
   };
   write(value, "", "", "", []);
-  const text = lines.map((line) => line.text).join("\n");
-  return { path: "declaration", text, paths: lines.map(({ path }) => path.replace(/^\./, "")) };
+  return { path: "declaration", text: lines.map(({ text }) => text).join("\n"), paths: lines.map(({ path }) => path) };
 }
 
 /** Returns false for a part that JSON would omit, change or reject. */

@@ -196,6 +196,7 @@ describe("a declaration as a value", () => {
     [{ project: "acme", services: { www: { domain: new Date() } } }, "services.www.domain"],
     [{ project: "acme", webhooks: { a: { events: [undefined] } } }, "webhooks.a.events[0]"],
     [{ project: "acme", services: new Map() }, "services"],
+    [{ project: "acme", "my services": Number.NaN }, '["my services"]'],
     [cycle, "services"],
   ])("names the path of a value that is not JSON: %#", async (declaration, place) => {
     const error = await refused(declaration);
