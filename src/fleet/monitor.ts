@@ -10,7 +10,9 @@ import type { Records } from "./records.ts";
 /** Returns the last result of each project as one report, in the order of the file. */
 export async function recordedFleet(fleet: Fleet, records: Records, clock: Clock): Promise<FleetReport> {
   const projects = (await records.read()).map(({ report }) => report);
-  const at = ({ name }: FleetProject) => fleet.projects.findIndex((entry) => isLike(patternOf(entry), name));
+  const patterns = fleet.projects.map(patternOf);
+  const places = new Map(projects.map(({ name }) => [name, patterns.findIndex((one) => isLike(one, name))]));
+  const at = ({ name }: FleetProject) => places.get(name) ?? 0;
   const sorted = projects.toSorted((a, b) => at(a) - at(b) || a.name.localeCompare(b.name, "en"));
   return reportOf(fleet, "status", { clock }, sorted);
 }
