@@ -114,7 +114,7 @@ export async function applyFleet(fleet: Fleet, options: ApplyFleetOptions): Prom
       one.result === "failed" || one.holds.some((name) => fleet.stop_on.includes(name as FailOn));
     if (options.signal?.aborted || ended.some(isStopped)) break;
   }
-  const all = [...done.values()].map((one) => (one.result === "differs" ? notStarted(one) : one));
+  const all = [...done.values()].map(notStarted);
   return reportOf(fleet, "apply", options, all);
 }
 
@@ -265,7 +265,7 @@ function commandsOn({ options: { directory = ".", environment, stack } }: Member
   const own = stack === undefined ? "" : ` --stack ${shellPath(path.join(directory, stack))}`;
   const flags = ` -C ${shellPath(directory)}${environment === undefined ? "" : ` -e ${shellWord(environment)}`}`;
   return text.replaceAll(/`(hostform (?!sandbox|fleet)[^`]*)`/g, (_, command: string) =>
-    own === "" ? `\`${command}${flags}\`` : `\`${command.replace(/ --stack \S+/, own)}\``,
+    own === "" ? `\`${command}${flags}\`` : `\`${command.replace(/ --stack \S+/, () => own)}\``,
   );
 }
 
