@@ -108,7 +108,10 @@ export class FleetWorker {
     return this.#roster.fleet;
   }
 
-  /** Reads `fleet.yaml` again. @param isReload checks all projects soon. Undefined: only if the file changed. */
+  /**
+   * Reads `fleet.yaml` again. Finds and schedules the projects again if the file changed.
+   * @param isReload true: checks all projects soon. False: also finds the projects again once in an interval.
+   */
   #current(isReload?: boolean): Promise<Roster> {
     const reading = this.#reading.then(async () => {
       const { fleet, shared, version, at } = this.#roster;
@@ -168,6 +171,7 @@ export class FleetWorker {
         await this.#queue.now({ ...check, isGrouped: true, account });
         return undefined;
       }
+      // The digest precedes the plan. If a file changes between them, the digest is outdated, so the later waves wait.
       const declaration = await loaded.digest();
       const ready = { member, project: loaded, plan: await loaded.plan({ approved: autoApprove, ...run }) };
       const planned = { ...summaryOf(member, ready.plan), declaration };
@@ -223,7 +227,7 @@ async function rosterOf(fleet: Fleet, { env, clock, onTrouble }: WorkerOptions):
   return {
     fleet,
     seats: new Map(found.map((one) => [one.name, one])),
-    // An entry with an error keeps its place, so that no later project takes its place in the first wave.
+    // Entries with errors come first, so that no project moves into an earlier wave.
     waves: wavesOf([...failed.map(({ name }) => ({ name, entry: {} })), ...found], fleet.waves),
     shared: { env, templates },
     version: await versionOf(fleet, templates),

@@ -14,9 +14,9 @@ interface Migration {
 }
 
 /**
- * Times are in milliseconds since the epoch by the server's clock, except `intents.at`: that is the host's time. `origin` is the digest
- * of a URL, `account` and `lane` are digests of a URL and a token. A serial of an origin is never reused. `incarnation` identifies the server, its
- * timeline, the database and the table that wrote the row.
+ * Times are in milliseconds since the epoch by the server's clock, except `intents.at`: that is the host's time. `origin` is the
+ * digest of a URL, `account` and `lane` are digests of a URL and a token. A serial of an origin is never reused. `incarnation`
+ * identifies the server, timeline, database and table of the last session.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
