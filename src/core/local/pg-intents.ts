@@ -58,15 +58,15 @@ export class PgIntents {
     // Some servers forbid these functions. Only running processes then detect a restored backup.
     const [is] = await query(INCARNATION).catch(() => []);
     const incarnation = String(is?.text ?? "");
-    await query("INSERT INTO hostform.origins VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING", [
-      origin,
-      now,
-      incarnation,
-    ]);
+    await query(
+      `INSERT INTO hostform.origins VALUES ($1, 0, $2, $3)
+        ON CONFLICT (origin) DO UPDATE SET incarnation = excluded.incarnation WHERE origins.incarnation = ''`,
+      [origin, now, incarnation],
+    );
     await query("INSERT INTO hostform.turns (lane, epoch, progress) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING", [
       account,
     ]);
-    await this.renew(query, incarnation);
+    if (is !== undefined) await this.renew(query, incarnation);
     const [row] = await query("SELECT serial FROM hostform.origins WHERE origin = $1", [origin]);
     await this.#compare(query, row);
     await removeOld(query, origin, now);
