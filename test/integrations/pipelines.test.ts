@@ -251,7 +251,7 @@ describe("the Jenkinsfile", () => {
     const plan = () => stage(its, "Plan a change request", its.sandbox.tokens.viewer, "sites/a");
     expect(await plan()).toMatchObject({
       status: 0,
-      text: expect.stringContaining("The project has no state on the branch main."),
+      text: expect.stringContaining("The project in sites/a has no state on the branch main."),
     });
     await its.push();
     await stage(its, "Plan", its.sandbox.tokens.agency, "sites/a");
