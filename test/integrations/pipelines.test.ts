@@ -198,7 +198,7 @@ describe("the Jenkinsfile", () => {
     return long ?? short ?? "exit 9";
   };
   const credentials = (name: string) =>
-    [...(stages.get(name) ?? "").matchAll(/credentialsId: '([\w-]+)'/g)].map(([, id]) => id);
+    [...(stages.get(name) ?? "").matchAll(/ credentials\('([\w-]+)'\)/g)].map(([, id]) => id);
 
   it("gives credentials for changes to the main branch only, and applies after an approval", () => {
     expect([...stages.keys()]).toEqual(["Validate a fork", "Plan a change request", "Plan", "Approve", "Apply"]);
