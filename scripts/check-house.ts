@@ -64,9 +64,8 @@ const retired = WRITTEN_IN.map(([where, glob, bound]) => ({
 /** Files that name a publisher who is not known yet. package.json does, and the release writes it into other files. */
 const publishers = globSync("{*.md,{docs,examples,integrations,schemas,scripts,src,test}/**/*.*}", {
   cwd: root,
-}).filter(
-  (file) => !/node_modules|\.webp$/.test(file) && PLACEHOLDER.test(readFileSync(path.join(root, file), "utf8")),
-);
+  exclude: (name) => /node_modules|\.webp$/.test(name),
+}).filter((file) => PLACEHOLDER.test(readFileSync(path.join(root, file), "utf8")));
 
 const across = new Set(
   imports.flatMap(({ from, to }) => (roomOf(from) === roomOf(to) ? [] : [`${roomOf(from)} -> ${roomOf(to)}`])),

@@ -8,6 +8,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { VERSION } from "../src/core/api/version.ts";
 import { type PackageFile, standaloneFiles } from "../src/fronts/terraform/package.ts";
+import { readJson } from "./build/dist.ts";
 import { buildPayload, writeExecutable } from "./build/executable.ts";
 import { billOfMaterials } from "./build/notices.ts";
 import { digests, sha256, tarball, zip } from "./release/archives.ts";
@@ -92,7 +93,9 @@ type Files = Map<string, Uint8Array>;
 async function addExecutables({ folder, platforms }: Asked, workshop: string, files: Files): Promise<void> {
   const payload = await buildPayload(workshop, path.join(folder, ".downloads"));
   const license = await readFile(path.join(root, "LICENSE"));
-  const common = [{ name: "LICENSE", content: license, mode: 0o644 }, ...(await shares())];
+  const common = [{ name: "LICENSE", content: license, mode: 0o644 }, ...shares()];
+  const product = await readJson("package.json");
+  const lock = await readJson("package-lock.json");
   const providers: Files = new Map();
   for (const platform of platforms) {
     const windows = platform === "windows_amd64";
@@ -107,9 +110,8 @@ async function addExecutables({ folder, platforms }: Asked, workshop: string, fi
     ];
     files.set(archiveName(VERSION, platform), windows ? zip(archived) : tarball(archived));
     const node = { ...NODES[platform], license: "MIT", folders: [], files: [] };
-    const lock = await json("package-lock.json");
     lock.packages[`node_modules/${node.name}`] = node;
-    const bill = billOfMaterials([...payload.packages, node], await json("package.json"), lock);
+    const bill = billOfMaterials([...payload.packages, node], product, lock);
     files.set(`hostform_${VERSION}_${platform}.cdx.json`, Buffer.from(bill));
     providers.set(`${STEM}_${platform}.zip`, zip(standaloneFiles(content, { license, notices }, platform)));
     console.log(`${platform}: ${(content.length / 1e6).toFixed(0)} MB, Node.js ${node.version}`);
@@ -119,8 +121,6 @@ async function addExecutables({ folder, platforms }: Asked, workshop: string, fi
   providers.set(`${STEM}_SHA256SUMS`, Buffer.from(digests(providers)));
   for (const [name, content] of providers) files.set(name, content);
 }
-
-const json = async (name: string) => JSON.parse(await readFile(path.join(root, name), "utf8"));
 
 /** Returns the files that install a release. */
 export function installers(of: Published): ReadonlyMap<string, string> {
@@ -151,7 +151,7 @@ async function keyOf({ key, dryRun }: Asked, published: string): Promise<Signing
 
 /** @throws Error when package.json does not name its publisher, or a part cannot be made */
 async function release(what: Asked): Promise<void> {
-  const about = await json("package.json");
+  const about = await readJson("package.json");
   const missing = missingFields(about).join(", ");
   if (missing !== "" && !what.dryRun)
     throw new Error(`package.json does not name its publisher: fill in ${missing}, or try with --dry-run`);
@@ -186,14 +186,14 @@ async function release(what: Asked): Promise<void> {
 
 /** Lists the commands and the places that publish the files. */
 export function publication(folder: string, names: readonly string[]): string {
-  const ending = (end: string) => names.filter((name) => name.endsWith(end)).join(", ");
+  const matching = (pattern: RegExp) => names.filter((name) => pattern.test(name)).join(", ");
   return `
 To publish version ${VERSION}:
   1. git tag v${VERSION}, and push the tag
   2. gpg --detach-sign ${path.join(folder, `${STEM}_SHA256SUMS`)}
   3. attach the ${names.length} files above and the signature of gpg to the release of the tag
-  4. npm publish --provenance ${path.join(folder, ending(".tgz"))}
-  5. copy ${ending(".rb")} to the tap of Homebrew, hostform.json to the bucket of Scoop, and ${names.filter((name) => /\.Hostform\./.test(name)).join(", ")} to winget-pkgs`;
+  4. npm publish --provenance ${path.join(folder, matching(/\.tgz$/))}
+  5. copy hostform.rb to the tap of Homebrew, hostform.json to the bucket of Scoop, and ${matching(/\.Hostform\./)} to winget-pkgs`;
 }
 
 if (path.resolve(process.argv[1] ?? "") === import.meta.filename) {

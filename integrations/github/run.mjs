@@ -107,7 +107,7 @@ async function plan() {
     "has-changes": known(() => applyable || changes.some(({ change }) => change.actions[0] !== "no-op")),
     offline: known(() => own.figures.sites_going_offline),
     orders: known(() => own.effects.filter(({ kind }) => kind === "order").length),
-    now: known(() => own.billed_now ?? ""),
+    now: known(() => own.billed_now),
     "needs-attention": known(() => own.conditions.length),
     digest: existsSync(file("hostform.plan")) ? sha256(file("hostform.plan")) : "",
   });

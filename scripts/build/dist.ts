@@ -20,14 +20,16 @@ export async function buildDist(dist: string): Promise<void> {
     ...(await buildWebhooks(path.join(dist, "webhooks"))),
   ];
   const packages = await packagesOf(embedded, root);
-  const json = async (name: string) => JSON.parse(await readFile(path.join(root, name), "utf8"));
-  const manifest = await json("package.json");
+  const manifest = await readJson("package.json");
   const head = "The files of hostform in this folder embed these packages. Their licences:";
   await writeFile(path.join(dist, "NOTICES.txt"), await noticesOf(packages, head));
   await buildManPages(path.join(dist, "man/man1"), manifest.version);
-  const bill = billOfMaterials(packages, manifest, await json("package-lock.json"));
+  const bill = billOfMaterials(packages, manifest, await readJson("package-lock.json"));
   await writeFile(path.join(dist, "sbom.cdx.json"), bill);
 }
+
+/** Reads a JSON file below the project. */
+export const readJson = async (name: string) => JSON.parse(await readFile(path.join(root, name), "utf8"));
 
 /** Returns the files in the bundle, relative to the project. `preserveSymlinks`: the same bytes wherever the packages lie. */
 async function bundle(options: BuildOptions): Promise<string[]> {

@@ -14,14 +14,13 @@ export function outputSchema(root: string): string {
   const api = new API({ cwd: root });
   try {
     const config = path.join(root, "tsconfig.json");
-    const snapshot = api.updateSnapshot({ openProjects: [config] });
-    const { checker } = snapshot.getProject(config) ?? { checker: undefined };
-    const file = checker && snapshot.getProject(config)?.program.getSourceFile(path.join(root, SOURCE));
-    const module = file && checker.getSymbolAtLocation(file);
-    const outputs = module && checker.getExportsOfModule(module).find(({ name }) => name === "JsonOutputs");
-    if (checker === undefined || outputs === undefined) throw new Error(`${SOURCE} exports no JsonOutputs`);
-    const writer = new SchemaWriter(checker);
-    const commands = writer.documents(checker.getDeclaredTypeOfSymbol(outputs));
+    const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
+    const file = project?.program.getSourceFile(path.join(root, SOURCE));
+    const module = file && project?.checker.getSymbolAtLocation(file);
+    const outputs = module && project?.checker.getExportsOfModule(module).find(({ name }) => name === "JsonOutputs");
+    if (project === undefined || outputs === undefined) throw new Error(`${SOURCE} exports no JsonOutputs`);
+    const writer = new SchemaWriter(project.checker);
+    const commands = writer.documents(project.checker.getDeclaredTypeOfSymbol(outputs));
     const schema = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       $id: "urn:hostform:output:1.0",

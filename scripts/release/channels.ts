@@ -31,9 +31,12 @@ export function digestOf({ version, digests }: Published, platform: string): str
   return digest;
 }
 
+export const archiveUrl = ({ base, version }: Published, platform: string) =>
+  `${base}/${archiveName(version, platform)}`;
+
 /** The formula of Homebrew. It signs the executable of macOS, which has no signature in the archive. */
 export function formula(of: Published): string {
-  const source = (platform: string) => `url "${of.base}/${archiveName(of.version, platform)}"
+  const source = (platform: string) => `url "${archiveUrl(of, platform)}"
       sha256 "${digestOf(of, platform)}"`;
   return `class Hostform < Formula
   desc ${JSON.stringify(of.description)}

@@ -1,9 +1,8 @@
 // Manifests of a release for package managers that install an archive: Scoop, winget, aqua, mise and Nix.
 import { stringify } from "yaml";
-import { archiveName, digestOf, type Published } from "./channels.ts";
+import { archiveName, archiveUrl, digestOf, type Published } from "./channels.ts";
 
 const yaml = (value: object) => stringify(value, { lineWidth: 0 });
-const archiveUrl = (of: Published, platform: string) => `${of.base}/${archiveName(of.version, platform)}`;
 /** Address of an archive of any version, in a manager's words for the version. */
 const pattern = (of: Published, version: string, platform: string) =>
   `${of.downloads}/v${version}/${archiveName(version, platform)}`;

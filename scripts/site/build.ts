@@ -1,7 +1,7 @@
 // `npm run site [-- --out FOLDER --base /PATH/ --archive]`: the documentation as a static site. `--archive` builds the folder of this version;
 // a later build of the main site lists the folders.
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -56,8 +56,7 @@ async function writePages(to: string): Promise<void> {
   const { sources, copied } = linkedFiles();
   for (const start of ["", "public"]) {
     for (const [file, text] of [...PAGES, ...sources]) write(path.join(start, file), text);
-    for (const file of [...copied, ...globSync("llms*.txt", { cwd: root })])
-      cpSync(path.join(root, file), path.join(to, start, file));
+    for (const file of [...copied, "llms.txt"]) cpSync(path.join(root, file), path.join(to, start, file));
   }
   const { pictures, close } = await agencyPages();
   await close();

@@ -5,7 +5,7 @@
  */
 import { globSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { pages, prose, readPage, root } from "../../test/docs/markdown.ts";
+import { links, pages, readPage, root } from "../../test/docs/markdown.ts";
 
 const { dirname, join } = path.posix;
 const TASKS = "docs/README.md";
@@ -20,16 +20,16 @@ export interface Item {
 }
 
 /** Markdown of the pages, by path in the repository. */
-export type Pages = ReadonlyMap<string, string>;
-export const PAGES: Pages = new Map(pages().map(({ file, text }) => [file, text]));
+export const PAGES: ReadonlyMap<string, string> = new Map(pages().map(({ file, text }) => [file, text]));
 
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 
 /** Files of the repository to which a text links. */
 function linked(file: string, text: string): string[] {
-  return [...prose(readPage(file, text)).matchAll(/\]\((?![a-z]+:)([^)#\s]+)[^)]*\)/g)].map(([, to = ""]) =>
-    join(dirname(file), to).replace(/\/$/, ""),
-  );
+  return links(readPage(file, text)).flatMap((link) => {
+    const [to] = link.split("#");
+    return to ? join(dirname(file), to).replace(/\/$/, "") : [];
+  });
 }
 
 /** Returns the Markdown of the linked files and folders by path, and the files that the site copies. */

@@ -77,7 +77,7 @@ Register-ArgumentCompleter -Native -CommandName hostform -ScriptBlock {
 }
 `;
 
-const SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
+export const SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
 
 /** Runs `hostform completion SHELL`. */
 export const runCompletion: Action<object, [shell: keyof typeof SCRIPTS]> = async (terminal, _, _flags, shell) => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { anchorOf, isOfRegistry, type Page, pages, prose, readPage, root } from "./markdown.ts";
+import { anchorOf, isOfRegistry, links, type Page, pages, prose, readPage, root } from "./markdown.ts";
 
 const all = pages();
 
@@ -10,11 +10,6 @@ function anchors(page: Page): Set<string> {
   const text = prose(page);
   const headings = [...text.matchAll(/^#{1,6}\s+(.+)$/gm)].map(([, heading = ""]) => anchorOf(heading));
   return new Set([...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id)]);
-}
-
-/** Links of a page to other files of the project. */
-function links(page: Page): string[] {
-  return [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = ""]) => to).filter((to) => !/^https?:/.test(to));
 }
 
 function target(page: Page, link: string): { file: string; anchor: string | undefined } {

@@ -83,6 +83,10 @@ export function prose({ text, blocks }: Page): string {
   return lines.join("\n").replace(/<!--[\s\S]*?-->/g, "");
 }
 
+/** Returns the links of a page to headings and to other files of the project. */
+export const links = (page: Page): string[] =>
+  [...prose(page).matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)].map(([, to = ""]) => to);
+
 /** Returns GitHub's anchor of a heading. */
 export const anchorOf = (heading: string): string =>
   heading

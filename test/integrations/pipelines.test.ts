@@ -198,7 +198,7 @@ describe("the Jenkinsfile", () => {
     return long ?? short ?? "exit 9";
   };
   const credentials = (name: string) =>
-    [...(stages.get(name) ?? "").matchAll(/credentialsId: '([\w-]+)'/g)].map(([, id]) => id);
+    [...(stages.get(name) ?? "").matchAll(/ credentials\('([\w-]+)'\)/g)].map(([, id]) => id);
 
   it("gives credentials for changes to the main branch only, and applies after an approval", () => {
     expect([...stages.keys()]).toEqual(["Validate a fork", "Plan a change request", "Plan", "Approve", "Apply"]);
@@ -251,7 +251,7 @@ describe("the Jenkinsfile", () => {
     const plan = () => stage(its, "Plan a change request", its.sandbox.tokens.viewer, "sites/a");
     expect(await plan()).toMatchObject({
       status: 0,
-      text: expect.stringContaining("The project has no state on the branch main."),
+      text: expect.stringContaining("The project in sites/a has no state on the branch main."),
     });
     await its.push();
     await stage(its, "Plan", its.sandbox.tokens.agency, "sites/a");

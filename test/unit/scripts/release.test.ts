@@ -235,7 +235,7 @@ describe("the package managers", () => {
   });
 
   it("find manual pages and completions below share in each archive", async () => {
-    const names = (await shares()).map(({ name }) => name);
+    const names = shares().map(({ name }) => name);
     const formulaOf = files.get("hostform.rb") ?? "";
     const installed = [...formulaOf.matchAll(/"(share\/[^"*]+)/g)].map(([, from = ""]) => from);
     expect(installed).toHaveLength(4);
