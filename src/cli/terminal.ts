@@ -206,16 +206,17 @@ export function say(terminal: Pick<Terminal, "quiet" | "err" | "errLook">, text:
 /** A document before {@link versioned}. */
 type Unversioned<Output> = Output extends { readonly format_version: "1.0" } ? Omit<Output, "format_version"> : Output;
 
-/** Adds the version to an object of hostform's own format. Lists have no version. */
-const versioned = (value: unknown) => (isObject(value) ? { format_version: "1.0", ...value } : value);
+/** Adds the version to an object of hostform's own format. Lists and outputs have no version. */
+const versioned = (command: keyof JsonOutputs, value: unknown) =>
+  command !== "output" && isObject(value) ? { format_version: "1.0", ...value } : value;
 
 /** Prints the document of a command. */
 export function printJson<Name extends keyof JsonOutputs>(
   terminal: Pick<Terminal, "document">,
-  _command: Name,
+  command: Name,
   value: Unversioned<JsonOutputs[Name]>,
 ): void {
-  terminal.document(versioned(value), 2);
+  terminal.document(versioned(command, value), 2);
 }
 
 /** Prints the result of a command as JSON or as text. */
@@ -235,5 +236,5 @@ export function revealJson<Name extends keyof JsonOutputs>(
   command: Name,
   value: Unversioned<JsonOutputs[Name]>,
 ): void {
-  terminal.reveal(`${jsonText(command === "output" ? value : versioned(value), 2)}\n`);
+  terminal.reveal(`${jsonText(versioned(command, value), 2)}\n`);
 }
