@@ -134,10 +134,10 @@ export const runApply =
           ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
           : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
         const left = saved === undefined ? [] : heldIn(saved.plan);
+        const result = left.length === 0 ? ended : { ...ended, held: left };
         const replan = saved && replanOf(project.source, saved.request, file);
-        const result = { ...ended, ...(left.length > 0 && { held: left }), ...(replan && { replan }) };
         if (json) emit(resultMessages(run.plan, result, now(), remedies));
-        else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
+        else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look, replan));
         const { outputs } = run.store.state;
         const complete = result.outcomes.every(({ result: end }) => end === "done");
         // After a failed apply, outputs may be outdated, so do not print them.
