@@ -15,7 +15,7 @@ import {
   some,
   unfulfilledIn,
 } from "../core/model/index.ts";
-import { carryOut, hasChanges } from "../project/apply.ts";
+import { carryOut, hasChanges, unchanged } from "../project/apply.ts";
 import { type Caps, GUARD_FLAGS } from "../project/guards.ts";
 import { failureNews, notify } from "../project/notify/index.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
@@ -77,17 +77,15 @@ export const runApply =
       const begin = (plan: Plan) => emit([versionMessage(VERSION, now()), ...planMessages(plan, now(), remedies)]);
       const saved = file === undefined ? undefined : await readSavedPlan(project, file);
       if (saved !== undefined && !hasChanges(saved.plan)) {
-        await reports.write(saved.plan, await project.declaration.moneyScale());
-        say(terminal, "The plan has no changes. There is nothing to apply.");
         const { plan } = saved;
-        const { pending } = plan;
-        const [unfulfilled, held] = [unfulfilledIn(plan), heldIn(plan)];
+        await reports.write(plan, await project.declaration.moneyScale());
+        say(terminal, "The plan has no changes. There is nothing to apply.");
+        const result = unchanged(plan);
         if (json) {
-          const none = { outcomes: [], diagnostics: [], interrupted: false, requests: 0, seconds: 0 };
           begin(plan);
-          emit(resultMessages(plan, { ...none, pending, unfulfilled, held }, now(), remedies));
+          emit(resultMessages(plan, result, now(), remedies));
         }
-        if (pending.length > 0 || unfulfilled.length > 0 || held.length > 0) return 1;
+        if (!isFulfilled(result)) return 1;
         return failedOn(flags, holding(plan), 0, (text) => say(terminal, text), hasUnreadInvoices(plan));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
