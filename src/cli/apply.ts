@@ -44,9 +44,9 @@ import {
   waitLine,
 } from "../report/index.ts";
 import { raise } from "./messages.ts";
-import { type FailOnFlags, failedOn, spelledOption } from "./options.ts";
+import { type FailOnFlags, spelledOption } from "./options.ts";
 import { type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
-import { say, type Terminal } from "./terminal.ts";
+import { failedOn, say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends PlanningFlags, FailOnFlags {
   readonly autoApprove?: boolean;
@@ -86,7 +86,7 @@ export const runApply =
           emit(resultMessages(plan, result, now(), remedies));
         }
         if (!isFulfilled(result)) return 1;
-        return failedOn(flags, holding(plan), 0, (text) => say(terminal, text), hasUnreadInvoices(plan));
+        return failedOn(terminal, flags, holding(plan), 0, hasUnreadInvoices(plan));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
       // A question always follows the printed plan.
@@ -147,13 +147,7 @@ export const runApply =
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
         if (!isFulfilled(result) || open) return 1;
-        return failedOn(
-          flags,
-          holding(run.plan, result),
-          0,
-          (text) => say(terminal, text),
-          hasUnreadInvoices(run.plan),
-        );
+        return failedOn(terminal, flags, holding(run.plan, result), 0, hasUnreadInvoices(run.plan));
       });
     });
     return applied.catch(failureNews(project));

@@ -1,6 +1,6 @@
 /** The terminal of a command: guarded streams and output options. */
 
-import { isObject } from "../core/model/index.ts";
+import { type FailOn, isObject } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
@@ -201,6 +201,29 @@ export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "err
 /** Prints a line on standard error, unless `--quiet` is set. */
 export function say(terminal: Pick<Terminal, "quiet" | "err" | "errLook">, text: string): void {
   if (!terminal.quiet) terminal.err(`${flowText(text, terminal.errLook.width)}\n`);
+}
+
+/** Exit code of a successful run if a condition of `--fail-on` is true. */
+const FAILED_ON = 4;
+
+/**
+ * Prints the true conditions of `--fail-on` and returns 4. If none is true, returns `code`.
+ * @param isBlind True if invoices may be unread. `unpaid` then counts as true.
+ */
+export function failedOn(
+  terminal: Pick<Terminal, "quiet" | "err" | "errLook">,
+  { failOn = [] }: { readonly failOn?: readonly FailOn[] },
+  holds: ReadonlySet<FailOn>,
+  code: number,
+  isBlind = holds.has("unread"),
+): number {
+  const met = failOn.flatMap((name) => {
+    if (holds.has(name)) return name;
+    return isBlind && name === "unpaid" ? `${name} (not fully checked)` : [];
+  });
+  if (met.length === 0) return code;
+  say(terminal, `Exit code ${FAILED_ON} because of --fail-on: ${met.join(", ")}.`);
+  return FAILED_ON;
 }
 
 /** A document before {@link versioned}. */
