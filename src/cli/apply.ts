@@ -15,7 +15,7 @@ import {
   some,
   unfulfilledIn,
 } from "../core/model/index.ts";
-import { carryOut, hasChanges } from "../project/apply.ts";
+import { carryOut, hasChanges, unchanged } from "../project/apply.ts";
 import { type Caps, GUARD_FLAGS } from "../project/guards.ts";
 import { failureNews, notify } from "../project/notify/index.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
@@ -44,9 +44,9 @@ import {
   waitLine,
 } from "../report/index.ts";
 import { raise } from "./messages.ts";
-import { type FailOnFlags, failedOn, spelledOption } from "./options.ts";
+import { type FailOnFlags, spelledOption } from "./options.ts";
 import { type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
-import { say, type Terminal } from "./terminal.ts";
+import { failedOn, say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends PlanningFlags, FailOnFlags {
   readonly autoApprove?: boolean;
@@ -77,18 +77,16 @@ export const runApply =
       const begin = (plan: Plan) => emit([versionMessage(VERSION, now()), ...planMessages(plan, now(), remedies)]);
       const saved = file === undefined ? undefined : await readSavedPlan(project, file);
       if (saved !== undefined && !hasChanges(saved.plan)) {
-        await reports.write(saved.plan, await project.declaration.moneyScale());
-        say(terminal, "The plan has no changes. There is nothing to apply.");
         const { plan } = saved;
-        const { pending } = plan;
-        const [unfulfilled, held] = [unfulfilledIn(plan), heldIn(plan)];
+        await reports.write(plan, await project.declaration.moneyScale());
+        say(terminal, "The plan has no changes. There is nothing to apply.");
+        const result = unchanged(plan);
         if (json) {
-          const none = { outcomes: [], diagnostics: [], interrupted: false, requests: 0, seconds: 0 };
           begin(plan);
-          emit(resultMessages(plan, { ...none, pending, unfulfilled, held }, now(), remedies));
+          emit(resultMessages(plan, result, now(), remedies));
         }
-        if (pending.length > 0 || unfulfilled.length > 0 || held.length > 0) return 1;
-        return failedOn(flags, holding(plan), 0, (text) => say(terminal, text), hasUnreadInvoices(plan));
+        if (!isFulfilled(result)) return 1;
+        return failedOn(terminal, flags, holding(plan), 0, hasUnreadInvoices(plan));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
       // A question always follows the printed plan.
@@ -134,10 +132,10 @@ export const runApply =
           ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
           : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
         const left = saved === undefined ? [] : heldIn(saved.plan);
+        const result = left.length === 0 ? ended : { ...ended, held: left };
         const replan = saved && replanOf(project.source, saved.request, file);
-        const result = { ...ended, ...(left.length > 0 && { held: left }), ...(replan && { replan }) };
         if (json) emit(resultMessages(run.plan, result, now(), remedies));
-        else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
+        else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look, replan));
         const { outputs } = run.store.state;
         const complete = result.outcomes.every(({ result: end }) => end === "done");
         // After a failed apply, outputs may be outdated, so do not print them.
@@ -149,13 +147,7 @@ export const runApply =
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
         if (!isFulfilled(result) || open) return 1;
-        return failedOn(
-          flags,
-          holding(run.plan, result),
-          0,
-          (text) => say(terminal, text),
-          hasUnreadInvoices(run.plan),
-        );
+        return failedOn(terminal, flags, holding(run.plan, result), 0, hasUnreadInvoices(run.plan));
       });
     });
     return applied.catch(failureNews(project));

@@ -16,8 +16,8 @@ import { leaving } from "../project/redaction.ts";
 import { type FleetReport, renderFleet, renderFleetHtml, renderFleetMarkdown } from "../report/index.ts";
 import { approve } from "./apply.ts";
 import { raise } from "./messages.ts";
-import { type FailOnFlags, failedOn } from "./options.ts";
-import { type Action, printJson, say, type Terminal } from "./terminal.ts";
+import type { FailOnFlags } from "./options.ts";
+import { type Action, failedOn, printJson, say, type Terminal } from "./terminal.ts";
 
 interface FleetFlags extends FailOnFlags {
   readonly project?: readonly string[];
@@ -107,7 +107,7 @@ const running =
       const isFailed = report.errors.length > 0 || report.projects.some(({ result }) => FAILED.has(result));
       const differs = flags.detailedExitcode && report.projects.some(({ result }) => result === "differs");
       const holds = new Set(report.projects.flatMap((one) => one.holds) as FailOn[]);
-      return failedOn(flags, holds, isFailed ? 1 : differs ? 2 : 0, (text) => say(terminal, text));
+      return failedOn(terminal, flags, holds, isFailed ? 1 : differs ? 2 : 0);
     } finally {
       end();
     }

@@ -312,32 +312,9 @@ export interface FailOnFlags {
   readonly failOn?: readonly FailOn[];
 }
 
-/** Exit code of a successful run if a condition of `--fail-on` is true. */
-const FAILED_ON = 4;
-
-/**
- * Prints the true conditions of `--fail-on` and returns 4. If none is true, returns `code`.
- * @param isBlind True if invoices may be unread. `unpaid` then counts as true.
- */
-export function failedOn(
-  { failOn = [] }: FailOnFlags,
-  holds: ReadonlySet<FailOn>,
-  code: number,
-  warn: (text: string) => void,
-  isBlind = holds.has("unread"),
-) {
-  const met = failOn.flatMap((name) => {
-    if (holds.has(name)) return name;
-    return isBlind && name === "unpaid" ? `${name} (not fully checked)` : [];
-  });
-  if (met.length === 0) return code;
-  warn(`Exit code ${FAILED_ON} because of --fail-on: ${met.join(", ")}.`);
-  return FAILED_ON;
-}
-
 export const FAIL_ON_OPTION = [
   "--fail-on <conditions>",
-  `exit with ${FAILED_ON} if one of these conditions holds, such as offline,gone,unpaid`,
+  "exit with 4 if one of these conditions holds, such as offline,gone,unpaid",
   (text: string, earlier?: readonly FailOn[]) => {
     const names = conditionNames(text, earlier);
     const listed = STATUS_NAMES.find((name) => names.includes(name));

@@ -16,7 +16,7 @@ import {
   sarifOf,
 } from "../report/index.ts";
 import { raise } from "./messages.ts";
-import { type FailOnFlags, failedOn } from "./options.ts";
+import type { FailOnFlags } from "./options.ts";
 import {
   formatOf,
   type PlanFormat,
@@ -26,7 +26,7 @@ import {
   printPlan,
   reportsOf,
 } from "./plan-reports.ts";
-import { type Action, printJson, say } from "./terminal.ts";
+import { type Action, failedOn, printJson, say } from "./terminal.ts";
 
 interface PlanFlags extends PlanningFlags, FailOnFlags {
   readonly destroy?: boolean;
@@ -73,7 +73,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
       if (!isKept) return 1;
       const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined || heldIn(plan).length > 0;
       const code = flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
-      return failedOn(flags, holding(plan), code, (text) => say(terminal, text), hasUnreadInvoices(plan));
+      return failedOn(terminal, flags, holding(plan), code, hasUnreadInvoices(plan));
     });
   });
 };

@@ -15,8 +15,8 @@ import {
   STATUS_SECTIONS,
 } from "../report/index.ts";
 import { raise } from "./messages.ts";
-import { type FailOnFlags, failedOn } from "./options.ts";
-import { printJson, say, type Terminal } from "./terminal.ts";
+import type { FailOnFlags } from "./options.ts";
+import { failedOn, printJson, type Terminal } from "./terminal.ts";
 
 interface StatusCommandFlags extends FailOnFlags {
   readonly section?: readonly SectionName[];
@@ -50,7 +50,7 @@ const running =
     }
     const code = report.attention.some(({ condition }) => condition === "error") ? 1 : 0;
     const isBlind = report.money.unread !== null;
-    return failedOn(flags, new Set(report.holds as FailOn[]), code, (text) => say(terminal, text), isBlind);
+    return failedOn(terminal, flags, new Set(report.holds as FailOn[]), code, isBlind);
   };
 
 export const runStatus = running(STATUS_SECTIONS);

@@ -1,6 +1,6 @@
 /** The terminal of a command: guarded streams and output options. */
 
-import { isObject } from "../core/model/index.ts";
+import { type FailOn, isObject } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
@@ -203,19 +203,43 @@ export function say(terminal: Pick<Terminal, "quiet" | "err" | "errLook">, text:
   if (!terminal.quiet) terminal.err(`${flowText(text, terminal.errLook.width)}\n`);
 }
 
+/** Exit code of a successful run if a condition of `--fail-on` is true. */
+const FAILED_ON = 4;
+
+/**
+ * Prints the true conditions of `--fail-on` and returns 4. If none is true, returns `code`.
+ * @param isBlind True if invoices may be unread. `unpaid` then counts as true.
+ */
+export function failedOn(
+  terminal: Pick<Terminal, "quiet" | "err" | "errLook">,
+  { failOn = [] }: { readonly failOn?: readonly FailOn[] },
+  holds: ReadonlySet<FailOn>,
+  code: number,
+  isBlind = holds.has("unread"),
+): number {
+  const met = failOn.flatMap((name) => {
+    if (holds.has(name)) return name;
+    return isBlind && name === "unpaid" ? `${name} (not fully checked)` : [];
+  });
+  if (met.length === 0) return code;
+  say(terminal, `Exit code ${FAILED_ON} because of --fail-on: ${met.join(", ")}.`);
+  return FAILED_ON;
+}
+
 /** A document before {@link versioned}. */
 type Unversioned<Output> = Output extends { readonly format_version: "1.0" } ? Omit<Output, "format_version"> : Output;
 
-/** Adds the version to an object of hostform's own format. Lists have no version. */
-const versioned = (value: unknown) => (isObject(value) ? { format_version: "1.0", ...value } : value);
+/** Adds the version to an object of hostform's own format. Lists and outputs have no version. */
+const versioned = (command: keyof JsonOutputs, value: unknown) =>
+  command !== "output" && isObject(value) ? { format_version: "1.0", ...value } : value;
 
 /** Prints the document of a command. */
 export function printJson<Name extends keyof JsonOutputs>(
   terminal: Pick<Terminal, "document">,
-  _command: Name,
+  command: Name,
   value: Unversioned<JsonOutputs[Name]>,
 ): void {
-  terminal.document(versioned(value), 2);
+  terminal.document(versioned(command, value), 2);
 }
 
 /** Prints the result of a command as JSON or as text. */
@@ -235,5 +259,5 @@ export function revealJson<Name extends keyof JsonOutputs>(
   command: Name,
   value: Unversioned<JsonOutputs[Name]>,
 ): void {
-  terminal.reveal(`${jsonText(command === "output" ? value : versioned(value), 2)}\n`);
+  terminal.reveal(`${jsonText(versioned(command, value), 2)}\n`);
 }

@@ -12,8 +12,8 @@ import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } f
 import type { ListenAddress } from "./listen-address.ts";
 import { raise } from "./messages.ts";
 import { type MonitorFlags, monitorsOf } from "./monitors.ts";
-import { type FailOnFlags, failedOn } from "./options.ts";
-import { type Action, say } from "./terminal.ts";
+import type { FailOnFlags } from "./options.ts";
+import { type Action, failedOn } from "./terminal.ts";
 import { terminalReporter } from "./watch-report.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
@@ -61,7 +61,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
       reporter.start(intervalMs, autoApprove, receiver?.url, await monitors.start());
       const code = await watch.run().catch(failureNews(project));
       await watch.news.deliver(true);
-      return code === 0 ? failedOn(flags, watch.holds, code, (text) => say(terminal, text)) : code;
+      return code === 0 ? failedOn(terminal, flags, watch.holds, code) : code;
     } finally {
       // No check follows, so deliveries have no effect.
       await receiver?.close(AbortSignal.abort());

@@ -1,6 +1,15 @@
 import { apply, PARALLELISM } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
-import { type ApplyResult, changesRecord, heldIn, isError, isNoOp, isStopped, type Plan } from "../core/model/index.ts";
+import {
+  type ApplyResult,
+  changesRecord,
+  heldIn,
+  isError,
+  isNoOp,
+  isStopped,
+  type Plan,
+  unfulfilledIn,
+} from "../core/model/index.ts";
 import { dataReader } from "./data-reader.ts";
 import { forgetEnded } from "./first-seen.ts";
 import { entryOf, remember } from "./history.ts";
@@ -92,6 +101,13 @@ export async function carryOut(
 export function hasChanges(plan: Plan): boolean {
   return plan.changes.some((change) => !isNoOp(change)) || changesRecord(plan);
 }
+
+/** Returns the result of a plan without changes. */
+export const unchanged = (plan: Plan): ApplyResult => ({
+  ...{ outcomes: [], diagnostics: [], interrupted: false, requests: 0, seconds: 0 },
+  ...{ pending: plan.pending, unfulfilled: unfulfilledIn(plan), held: heldIn(plan) },
+  conditions: plan.conditions ?? [],
+});
 
 /** Adds the reason why a plan for reading cannot be applied. */
 export function withUnread(plan: Plan): Plan {

@@ -15,7 +15,6 @@ import {
   isFulfilled,
   type Plan,
   systemClock,
-  unfulfilledIn,
 } from "../core/model/index.ts";
 import { valueFile } from "../fronts/source/index.ts";
 import {
@@ -40,7 +39,7 @@ import {
   scaleOf,
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
-import { carryOut, hasChanges, mayApply, withUnread } from "./apply.ts";
+import { carryOut, hasChanges, mayApply, unchanged, withUnread } from "./apply.ts";
 import { templatesIn } from "./declaration.ts";
 import type {
   AdoptAccountOptions,
@@ -184,11 +183,7 @@ class LoadedProject {
       requireApplicable(saved.plan, partial);
       const { request } = saved;
       const { pending, conditions = [] } = saved.plan;
-      if (!hasChanges(saved.plan)) {
-        const unfulfilled = unfulfilledIn(saved.plan);
-        const nothing = { outcomes: [], diagnostics: [], interrupted: false, requests: 0, seconds: 0 };
-        return appliedOf(redaction, saved, { ...nothing, pending, unfulfilled, conditions });
-      }
+      if (!hasChanges(saved.plan)) return appliedOf(redaction, saved, unchanged(saved.plan));
       const asked = { ...request, command: request.mode, saved, caps: options, waits: wait };
       return withPlan(project, asked, async (run) => {
         requireApplicable(run.plan, false);

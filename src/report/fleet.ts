@@ -118,13 +118,15 @@ function headlineOf({ projects, totals, command }: FleetReport): string {
     const count = by.get(result)?.length ?? 0;
     return count === 0 ? [] : [`${count} ${WORDS[result].toLowerCase()}`];
   });
-  const sums = (["Ordered", "Planned orders"] as const).map((words) => {
-    const sum = fleetTotals(projects.filter(({ result }) => (result === "applied") === (words === "Ordered")));
+  const sumOf = (words: string, part: readonly FleetProject[] = []) => {
+    const sum = fleetTotals(part);
     return sum.orders > 0 ? ` ${words}: ${sum.orders}, ${spendText(sum)}.` : "";
-  });
+  };
+  const planned = projects.filter(({ result }) => result !== "applied");
+  const sums = sumOf("Ordered", by.get("applied")) + sumOf("Planned orders", planned);
   const changes =
     command === "status" ? "" : ` ${totals.add} to add, ${totals.change} to change, ${totals.destroy} to destroy.`;
-  return `${plural(projects.length, "project")}: ${parts.join(", ")}.${changes}${sums.join("")}`;
+  return `${plural(projects.length, "project")}: ${parts.join(", ")}.${changes}${sums}`;
 }
 
 /** Returns a sentence with its place in a file: `hosting.yaml:3:5: …`. */

@@ -29,8 +29,9 @@ const MAX_INTERRUPTED = 200;
 /**
  * Formats the result of an apply: diagnostics, completed changes, invoices, waiting, skipped and unstarted changes,
  * requests and time. Ends with a newline.
+ * @param replan Command for a new plan, after the apply of a saved plan.
  */
-export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportStyle): string {
+export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportStyle, replan?: string): string {
   const paint = painter(options.color);
   // Omit interrupted changes, and skipped changes without an error as cause. Both have their own lists.
   const all = diagnosticsOf(result).filter(({ code }) => code !== "interrupted");
@@ -42,7 +43,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
   const list = (header: string, addresses: readonly string[]) =>
     flowText(listBlock(header, addresses, paint, most), options.width, 2);
   const requests = `${plural(result.requests, "request")} in ${formatDuration(result.seconds)}.\n`;
-  const ends = flowText(resultLines(plan, result, paint), options.width);
+  const ends = flowText(resultLines(plan, result, paint, replan), options.width);
   const waiting = new Set(
     result.outcomes.flatMap(({ address, awaiting }) => (awaiting === undefined ? [] : [address])),
   );
@@ -104,7 +105,7 @@ export function diagnosticsOf({ outcomes, diagnostics }: ApplyResult): Diagnosti
 export const outcomeLine = (plan: Plan, result: ApplyResult): string =>
   resultLines(plan, result, painter(false)).trim();
 
-function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
+function resultLines(plan: Plan, result: ApplyResult, paint: Paint, replan?: string): string {
   const verb = plan.mode === "destroy" ? "Destroy" : "Apply";
   if (isFulfilled(result)) return `${paint.good(`${verb} complete!`)} ${doneText(plan, result)}\n`;
   const counts = doneText(plan, { ...result, noWait: false });
@@ -126,7 +127,7 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   // An exceeded cap is an error of the run, not of a change.
   if (ends.length === 0) ends.push(plural(result.diagnostics.filter(isError).length, "error"));
   const head = result.interrupted ? paint.warning(`${verb} interrupted:`) : paint.error(`${verb} incomplete:`);
-  return `${head} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded, result)}\n`;
+  return `${head} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded.length > 0, replan)}\n`;
 }
 
 /** Sorts the addresses of changes by result. No address is in two lists. */
@@ -152,17 +153,13 @@ function tally({ outcomes, pending }: ApplyResult) {
   };
 }
 
-const nextStep = (unrecorded: readonly string[], { replan }: ApplyResult) =>
-  [
-    unrecorded.length > 0
-      ? "The state contains all other results. The next plan shows the missing results."
-      : "The state contains the completed changes.",
-    replan !== undefined
-      ? ` To continue, make a new plan and approve it: \`${replan}\`.`
-      : unrecorded.length === 0 && " Run the same command to continue.",
-  ]
-    .filter(Boolean)
-    .join("");
+function nextStep(isPartlyRecorded: boolean, replan: string | undefined): string {
+  const recorded = isPartlyRecorded
+    ? "The state contains all other results. The next plan shows the missing results."
+    : "The state contains the completed changes.";
+  if (replan !== undefined) return `${recorded} To continue, make a new plan and approve it: \`${replan}\`.`;
+  return isPartlyRecorded ? recorded : `${recorded} Run the same command to continue.`;
+}
 
 /** Returns counts that Terraform's summary lacks, such as `3 suspended`, `1 queued`. */
 export const doneEffects = (done: Counts, queued: number): string[] => [

@@ -62,7 +62,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...conditionLines(plan, paint, options),
   ];
   const prose = (line: string) => flow(line, options.width);
-  const errors = plan.diagnostics.filter(isError).length;
+  const errors = countErrors(plan.diagnostics);
   const lines = options.body === false ? [] : body().flatMap((line) => flow(line, options.width, 4));
   if (errors > 0) lines.unshift(renderDiagnostics(plan.diagnostics, options));
   const place = placeText(plan);

@@ -1,7 +1,6 @@
 import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
 import { EVENTS } from "../../core/model/index.ts";
-import type { JsonOutputs } from "../json.ts";
 import { port } from "../listen-address.ts";
 import { collect, given, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
@@ -94,16 +93,7 @@ export function registerSetup({ command, action }: Registration): void {
 }
 
 async function runVersion(terminal: Terminal): Promise<number> {
-  if (terminal.json) {
-    terminal.document(
-      {
-        format_version: "1.0",
-        version: VERSION,
-        node: process.versions.node,
-        platform,
-      } satisfies JsonOutputs["version"],
-      2,
-    );
-  } else terminal.out(`${longVersion}\n`);
+  const { printResult } = await import("../terminal.ts");
+  printResult(terminal, "version", { version: VERSION, node: process.versions.node, platform }, `${longVersion}\n`);
   return 0;
 }

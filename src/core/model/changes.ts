@@ -208,8 +208,6 @@ export interface ApplyResult {
   readonly unfulfilled?: readonly string[];
   /** Addresses that the plan skipped because of failures. */
   readonly held?: readonly string[];
-  /** Command for a new plan, after the apply of a saved plan. */
-  readonly replan?: string;
   /** True with `--no-wait`. A running job then counts as done. */
   readonly noWait?: boolean;
   /** Conditions after the apply, sorted by address. */

@@ -6,7 +6,6 @@
 import { randomUUID } from "node:crypto";
 import { endOfErrors } from "../../core/files/index.ts";
 import { type Channel, childEnvironment, type Desired, formatOf, isError, isLoopback } from "../../core/model/index.ts";
-import { channelList } from "../../fronts/yaml/index.ts";
 import { diagnosticsOf } from "../failure.ts";
 import { interruptible } from "../interrupt.ts";
 import { problem, raise } from "../messages.ts";
@@ -16,7 +15,7 @@ import { learnVariable, leaving, leavingJson } from "../redaction.ts";
 import { documentOf, type Message, textOf } from "./message.ts";
 import { type Known, type News, newsOf, type Sighting } from "./news.ts";
 
-export { channelList };
+export { channelList } from "../../fronts/yaml/index.ts";
 
 /** Minimum time between two messages of a process, in milliseconds. News in this time are sent together. */
 const GROUP_MS = 60_000;
