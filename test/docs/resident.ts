@@ -7,7 +7,8 @@ import { fakeIo } from "../support/io.ts";
 import { builtProgram, runCli } from "../support/program.ts";
 
 /** Commands that read no standard input and always end. Other commands and programs of the page run as processes. */
-const HERE = "adopt|apply|doctor|export|import|invoices|output|plan|plans|policy|resolve|services|show|state|validate";
+const HERE =
+  "adopt|apply|audit|doctor|export|import|invoices|output|plan|plans|policy|resolve|services|show|state|status|validate";
 
 /** Returns the program for the PATH of a page, and a function that stops it. Commands write to their caller's streams. */
 export async function residentProgram(): Promise<{ readonly script: string; close(): void }> {

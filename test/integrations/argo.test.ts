@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { ROOT } from "../support/built-once.ts";
 import { compile, type Manifest, manifestsIn, validate } from "../support/manifests.ts";
-import { host, ROOT } from "./host.ts";
+import { host, STATE } from "./host.ts";
 
 const FOLDER = path.join(ROOT, "integrations/argo");
 const text = (file: string) => readFileSync(path.join(FOLDER, file), "utf8");
@@ -83,11 +84,7 @@ describe("the Argo CD plugin", () => {
     const { initContainers, containers } = job.spec.template.spec;
     const unpack = initContainers[0].command.map((one) => one.replace("/files/", `${base}/`));
     expect((await run(unpack, {}, pod)).status).toBe(0);
-    const ran = await run(
-      ["hostform", ...containers[0].args],
-      { HOSTING_TOKEN: sandbox.tokens.agency, TF_HTTP_USERNAME: "gitlab-ci-token", TF_HTTP_PASSWORD: "job-token" },
-      pod,
-    );
+    const ran = await run(["hostform", ...containers[0].args], { ...STATE, HOSTING_TOKEN: sandbox.tokens.agency }, pod);
     expect([ran.status, existsSync(path.join(pod, ".git"))], ran.text).toEqual([0, false]);
     expect(ran.text).toContain("Apply complete! 1 added");
   });

@@ -11,23 +11,20 @@ import { declaration, MAIN, pullRequest, repository, service } from "../support/
 import { type RunOptions, WorkflowRun } from "../support/github-runner.ts";
 import { listening } from "../support/listening.ts";
 
-/** Serves the built package as a release does. Returns the URL and both digests. */
+/** The built package as a release has it. */
+const PACKAGE = execFileSync("tar", ["-czf", "-", "--transform", "s,^,package/,", "dist", "schemas", "package.json"], {
+  cwd: path.dirname(path.dirname(MAIN)),
+  maxBuffer: 100_000_000,
+});
+const digestOf = (name: string, encoding: "hex" | "base64") => createHash(name).update(PACKAGE).digest(encoding);
+const DIGESTS = { digest: digestOf("sha256", "hex"), npm: `sha512-${digestOf("sha512", "base64")}` };
+
+/** Serves the package. Returns its URL and both digests. */
 async function release() {
-  const file = path.join(temporaryFolder(), "hostform.tgz");
-  const folder = path.dirname(path.dirname(MAIN));
-  execFileSync("tar", ["-czf", file, "--transform", "s,^,package/,", "dist", "schemas", "package.json"], {
-    cwd: folder,
-  });
-  const bytes = readFileSync(file);
   const server = createServer(({ url }, response) =>
-    url === "/hostform.tgz" ? response.end(bytes) : response.writeHead(404).end(),
+    url === "/hostform.tgz" ? response.end(PACKAGE) : response.writeHead(404).end(),
   );
-  const hash = (name: string, encoding: "hex" | "base64") => createHash(name).update(bytes).digest(encoding);
-  return {
-    url: `${await listening(server)}/hostform.tgz`,
-    digest: hash("sha256", "hex"),
-    npm: `sha512-${hash("sha512", "base64")}`,
-  };
+  return { url: `${await listening(server)}/hostform.tgz`, ...DIGESTS };
 }
 
 describe("the action setup", () => {

@@ -1,5 +1,4 @@
 /** A GitLab: interprets components, runs the scripts of jobs, and has the notes of one merge request. */
-
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,9 +7,9 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { parse, stringify } from "yaml";
+import { ROOT } from "../support/built-once.ts";
 import { listening } from "../support/listening.ts";
 import type { Host } from "./host.ts";
-import { ROOT } from "./host.ts";
 
 export interface Note {
   readonly id: number;

@@ -4,19 +4,16 @@ import path from "node:path";
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { ROOT } from "../support/built-once.ts";
 import { gitlabApi, type Note, pipeline, runJob } from "./gitlab-host.ts";
-import { CLOSED, type Host, host, ROOT } from "./host.ts";
+import { CLOSED, host, STATE } from "./host.ts";
 
 const TEMPLATES = path.join(ROOT, "integrations/gitlab/templates");
 const MARKER = "<!-- hostform job: hostform-plan -->";
 const note = (id: number, author: number, body: string): Note => ({ id, author: { id: author }, body });
-const STATE = { TF_HTTP_USERNAME: "gitlab-ci-token", TF_HTTP_PASSWORD: "job-token" };
 const ENVIRONMENT = (url: string) => `variables: {name: www.acme.example}
 backend: {http: {address: "${url}", lock_address: "${url}/lock", lock_method: POST, unlock_method: DELETE}}
 `;
-
-const orders = ({ sandbox }: Pick<Host, "sandbox">) =>
-  sandbox.control.list("services").filter(({ domain }) => domain === "www.acme.example").length;
 
 /** A merge request with its job. `run` runs the job. */
 async function mergeRequest(inputs: Readonly<Record<string, unknown>> = {}, notes: Note[] = []) {
@@ -79,7 +76,7 @@ describe("the component plan", () => {
       "PUT /api/v4/projects/3/merge_requests/5/notes/103",
     ]);
     expect(request.api.notes.slice(0, 3)).toEqual(others);
-    expect(orders(request)).toBe(0);
+    expect(request.ordered()).toEqual([]);
   });
 
   it.each([true, false])("reads the state of the target branch (untrusted: %s)", async (untrusted) => {
@@ -275,7 +272,7 @@ describe("the component apply", () => {
     const sum = { HOSTFORM_PLAN_SHA256: output.split("=")[1] };
     // The order waits for its payment.
     const applied = await main.runJob("hostform-apply", sum);
-    expect([applied.code, orders(main)], applied.log).toEqual([4, 1]);
+    expect([applied.code, main.ordered()], applied.log).toEqual([4, ["www.acme.example"]]);
     const again = await main.runJob("hostform-apply", sum);
     expect([again.code, again.log]).toEqual([
       1,
@@ -289,7 +286,7 @@ describe("the component apply", () => {
     appendFileSync(path.join(main.checkout, "hostform.plan"), " ");
     const { code, log } = await main.runJob("hostform-apply", { HOSTFORM_PLAN_SHA256: outputs[0]?.split("=")[1] });
     expect([code, log]).toEqual([1, expect.stringContaining("hostform.plan: FAILED")]);
-    expect(orders(main)).toBe(0);
+    expect(main.ordered()).toEqual([]);
   });
 
   it("runs both jobs on the default branch only, in the protected environment, and waits for an approval", async () => {

@@ -8,8 +8,6 @@ import { temporaryFolder } from "../support/folder.ts";
 import { HttpBackend } from "../support/http-backend.ts";
 import { startSandbox } from "../support/sandbox.ts";
 
-export const ROOT = path.resolve(import.meta.dirname, "../..");
-
 /** Nothing listens on this port. */
 export const CLOSED = "http://127.0.0.1:9";
 
@@ -21,6 +19,16 @@ const GIT = {
   GIT_COMMITTER_NAME: "nino",
   GIT_COMMITTER_EMAIL: "nino@acme.example",
 };
+
+/** Credentials of the state servers. */
+export const STATE = { TF_HTTP_USERNAME: "gitlab-ci-token", TF_HTTP_PASSWORD: "job-token" };
+
+async function stateServer(): Promise<HttpBackend> {
+  const credentials = `${STATE.TF_HTTP_USERNAME}:${STATE.TF_HTTP_PASSWORD}`;
+  const backend = await HttpBackend.start({ flavour: "gitlab", credentials });
+  onTestFinished(() => backend.close());
+  return backend;
+}
 
 /** Returns a declaration with a state server. */
 const declared = (backend: HttpBackend, site: string, query: string, name = "acme") => `project: ${name}
@@ -42,8 +50,7 @@ export async function host(query = "") {
   const checkout = path.join(base, "checkout");
   const sandbox = await startSandbox({ rateLimit: 0, jobSeconds: 0, provisioningSeconds: 0 });
   onTestFinished(() => sandbox.close());
-  const backend = await HttpBackend.start({ flavour: "gitlab", credentials: "gitlab-ci-token:job-token" });
-  onTestFinished(() => backend.close());
+  const backend = await stateServer();
   const bin = path.join(base, "bin");
   mkdirSync(bin);
   const program = (name: string, lines: string) => {
@@ -95,14 +102,16 @@ export async function host(query = "") {
   };
   /** Writes a project with its own state to a folder of the checkout. */
   const project = async (folder: string) => {
-    const own = await HttpBackend.start({ flavour: "gitlab", credentials: "gitlab-ci-token:job-token" });
-    onTestFinished(() => own.close());
+    const own = await stateServer();
     env.HOSTFORM_ALLOWED_ORIGINS += `,${new URL(own.url).origin}`;
     const name = path.basename(folder);
     write(`${folder}/hosting.yaml`, declared(own, SITE.replace("www", name), query, name));
     return own;
   };
-  return { base, checkout, sandbox, backend, env, run, write, commit, program, push, project };
+  /** Returns the domains of the ordered services. */
+  const ordered = () =>
+    sandbox.control.list("services").flatMap(({ domain }) => (domain?.endsWith("acme.example") ? domain : []));
+  return { base, checkout, sandbox, backend, env, run, write, program, push, project, ordered };
 }
 
 export type Host = Awaited<ReturnType<typeof host>>;

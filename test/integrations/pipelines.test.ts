@@ -5,14 +5,10 @@ import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { readPage } from "../docs/markdown.ts";
-import { type Host, host, ROOT, SITE } from "./host.ts";
+import { ROOT } from "../support/built-once.ts";
+import { type Host, host, SITE, STATE } from "./host.ts";
 
 const text = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
-const STATE = { TF_HTTP_USERNAME: "gitlab-ci-token", TF_HTTP_PASSWORD: "job-token" };
-
-/** Returns the names of the ordered services. */
-const ordered = ({ sandbox }: Host) =>
-  sandbox.control.list("services").flatMap(({ domain }) => (domain?.endsWith("acme.example") ? domain : []));
 
 describe("the hooks of pre-commit", () => {
   interface Hook {
@@ -121,7 +117,7 @@ describe("the workflow of Atlantis", () => {
     const its = await host();
     for (let plans = 0; plans < 2; plans++) expect(await stepsOf(its, "plan")).toMatchObject({ status: 0 });
     const applied = await stepsOf(its, "apply");
-    expect([applied.status, ordered(its)], applied.text).toEqual([0, ["www.acme.example"]]);
+    expect([applied.status, its.ordered()], applied.text).toEqual([0, ["www.acme.example"]]);
     // The next plan reads the state of the base branch.
     expect((await stepsOf(its, "plan")).text).toContain("No changes.");
     expect((await stepsOf(its, "apply")).status).toBe(0);
@@ -139,7 +135,7 @@ describe("the workflow of Atlantis", () => {
       expect([first.status, first.text]).toEqual([0, expect.not.stringMatching(/--state|tmp\./)]);
       expect((await stepsOf(its, "apply", "default", folder)).status).toBe(0);
     }
-    expect(ordered(its)).toEqual(["a.acme.example", "b.acme.example"]);
+    expect(its.ordered()).toEqual(["a.acme.example", "b.acme.example"]);
     for (const folder of folders) {
       const again = await stepsOf(its, "plan", "default", folder);
       expect([again.status, again.text]).toEqual([0, expect.stringContaining("\nNo changes. ")]);
@@ -235,14 +231,14 @@ describe("the Jenkinsfile", () => {
     // Only the checkout has credentials for the repository.
     await its.run(["git", "remote", "set-url", "origin", "file:///private"]);
     const request = await stage(its, "Plan a change request", its.sandbox.tokens.viewer, folder);
-    expect([request.status, ordered(its)], request.text).toEqual([0, []]);
+    expect([request.status, its.ordered()], request.text).toEqual([0, []]);
     const domain = folder === "." ? "www.acme.example" : "a.acme.example";
     expect(readFileSync(path.join(its.checkout, "hosting-plan.html"), "utf8")).toContain(domain);
     for (const name of ["Plan", "Apply"]) {
       const { status, text: log } = await stage(its, name, its.sandbox.tokens.agency, folder);
       expect(status, log).toBe(0);
     }
-    expect(ordered(its)).toEqual([domain]);
+    expect(its.ordered()).toEqual([domain]);
   });
 
   it("plans a new project, and reads the state of a project of the target branch", async () => {

@@ -32,7 +32,7 @@ outputs:
   id: \${hosting_service.acme.id}
 `;
 
-/** Runs a command with \`--json\`, and expects its exit code. */
+/** Runs a command with `--json`, and expects its exit code. */
 async function run(project: Project, ...args: string[]): Promise<string> {
   const ran = await project.run(...args, "--json");
   expect(ran.code, `${args.join(" ")}: ${ran.text}`).toBe(0);
@@ -40,7 +40,7 @@ async function run(project: Project, ...args: string[]): Promise<string> {
 }
 
 it("each command prints documents that match its schema", async () => {
-  // Other suites of this process check documents, too.
+  // Other suites of this process also check documents.
   CHECKED.clear();
   const project = await startProject();
   const { control, dir, env } = project;

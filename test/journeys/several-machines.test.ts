@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { until } from "../support/fleet-workers.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { describeWith } from "../support/needing.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
@@ -107,7 +107,7 @@ describeWith(POSTGRES)("two machines with one token and one store in PostgreSQL"
 
     sandbox.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 60_000 });
     const killed = on("a", "www").start(...apply);
-    while (!ordered().includes("www.example")) await setTimeout(20);
+    await until(() => ordered().includes("www.example"));
     killed.kill();
     await killed.ended;
     await restore();

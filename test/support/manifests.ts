@@ -7,6 +7,7 @@ import { Job } from "kubernetes-models/batch/v1";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, Secret } from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
+import { ROOT } from "./built-once.ts";
 
 const KINDS = { ConfigMap, Deployment, Job, PodDisruptionBudget, Secret };
 const MODULES = {
@@ -16,7 +17,6 @@ const MODULES = {
   PodDisruptionBudget: "policy/v1",
   Secret: "v1",
 };
-const root = path.resolve(import.meta.dirname, "../..");
 
 export interface Manifest {
   readonly kind: keyof typeof KINDS;
@@ -38,7 +38,7 @@ export function compile(all: readonly Manifest[]): string {
     `import { type I${one.kind} as Kind${at} } from "kubernetes-models/${MODULES[one.kind]}";`,
     `export const manifest${at}: Kind${at} = ${JSON.stringify(one)};`,
   ]);
-  const cache = path.join(root, "node_modules/.cache");
+  const cache = path.join(ROOT, "node_modules/.cache");
   mkdirSync(cache, { recursive: true });
   const workshop = mkdtempSync(path.join(cache, "hostform-kubernetes-"));
   try {
@@ -46,7 +46,7 @@ export function compile(all: readonly Manifest[]): string {
     writeFileSync(path.join(workshop, "manifests.ts"), lines.join("\n"));
     const options =
       "--noEmit --strict --skipLibCheck --ignoreConfig --module nodenext --target esnext manifests.ts".split(" ");
-    const tsc = path.join(root, "node_modules/typescript/bin/tsc");
+    const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
     return spawnSync(process.execPath, [tsc, ...options], { cwd: workshop, encoding: "utf8" }).stdout;
   } finally {
     rmSync(workshop, { recursive: true });

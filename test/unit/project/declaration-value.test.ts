@@ -1,8 +1,7 @@
 /** `loadProject({ declaration, state, store })`: a project without files. */
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type {
   Diagnostic,
   LoadOptions,
@@ -21,6 +20,7 @@ import {
   type OpenStore,
 } from "../../../src/project/library.ts";
 import type { SandboxOptions } from "../../../src/sandbox/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { startSandbox } from "../../support/sandbox.ts";
 import { watchPaths } from "../../support/watched-paths.ts";
 
@@ -69,8 +69,9 @@ function memoryState() {
 }
 
 async function account(options: SandboxOptions = {}) {
-  const { url, tokens, control } = await startSandbox(options);
-  const directory = mkdtempSync(path.join(tmpdir(), "hostform-value-"));
+  const { url, tokens, control, close } = await startSandbox(options);
+  onTestFinished(close);
+  const directory = temporaryFolder();
   const env = { HOSTING_TOKEN: tokens.agency, HOSTING_BASE_URL: url, HOME: directory, HOSTFORM_STATE_HOME: directory };
   const load = (more: LoadOptions) => loadProject({ directory, env, ...more });
   const ordered = () => control.list("services").filter(({ customer_id }) => customer_id === 1).length;
