@@ -63,7 +63,10 @@ export function engine(): Engine | undefined {
 }
 
 /** Returns the expectation for the engine of the tests: `other` for OpenTofu, and for Terraform from version 1.`since`. */
-export function perEngine<T>(terraform: T, other: { readonly tofu?: T; readonly newer?: T; readonly since?: number }): T {
+export function perEngine<T>(
+  terraform: T,
+  other: { readonly tofu?: T; readonly newer?: T; readonly since?: number },
+): T {
   const { name, minor } = engine() ?? { name: "Terraform", minor: 0 };
   if (name === "OpenTofu") return other.tofu ?? terraform;
   return minor >= (other.since ?? 12) ? (other.newer ?? terraform) : terraform;
