@@ -150,7 +150,9 @@ async function looksUp(terraform: Terraform): Promise<void> {
     hosting_plans: { value: { wordpress_prices: { "WordPress One": 800, "WordPress Business": 1950 } } },
     hosting_service: { value: { www: "Shared Start, live" } },
     hosting_services: { value: { suspended: [] } },
-    hosting_webhooks: { value: { hooks: expect.arrayContaining(["https://hooks.acme.example/audit"]) } },
+    domain_ascii: { value: { domains: ["xn--bcher-kva.example", "www.acme.example"] } },
+    money: { value: { price: "5.00 USD" } },
+    hosting_webhooks: { value: { hooks: ["https://hooks.acme.example/billing"] } },
   });
 }
 
