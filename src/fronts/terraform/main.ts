@@ -1,14 +1,11 @@
 /**
  * The program that Terraform starts. It listens and prints the handshake at once, and loads the provider while Terraform connects. It
  * ends on Terraform's request, or when the last connection closes, so that a killed Terraform leaves no running provider. Another
- * program may import this file: then nothing starts, and the program serves the provider with the exports.
+ * program may serve the provider with the exports.
  */
 import { tmpdir } from "node:os";
 import process from "node:process";
-import { pathToFileURL } from "node:url";
 import { VERSION } from "../../core/api/version.ts";
-import { exists, realPath } from "../../core/files/file-system.ts";
-import { nodeTooOld } from "../../core/model/runtime.ts";
 import { selfSigned } from "./wire/certificate.ts";
 import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/grpc.ts";
 import { type Endpoint, handshakeLine, invitation, listen, reattachment } from "./wire/handshake.ts";
@@ -114,8 +111,6 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
 }
 
 async function serve(args: readonly string[]): Promise<void> {
-  const tooOld = nodeTooOld(process.versions.node);
-  if (tooOld !== undefined) return refuse(tooOld);
   if (args[0] === "--reattach") {
     const { PROVIDER_ADDRESS } = await import("./package.ts");
     const value = (endpoint: Endpoint) => reattachment(PROVIDER_ADDRESS, endpoint, process.pid);
@@ -137,12 +132,3 @@ async function serve(args: readonly string[]): Promise<void> {
 export function main(): void {
   serve(process.argv.slice(2)).catch(die);
 }
-
-/** Returns true if Node was started with this file. Node's loader follows links unless an option forbids it. */
-function isProgram([, file]: readonly string[]): boolean {
-  if (file === undefined) return false;
-  const isThis = (one: string) => pathToFileURL(one).href === import.meta.url;
-  return isThis(file) || (exists(file) && isThis(realPath(file)));
-}
-
-if (isProgram(process.argv)) main();

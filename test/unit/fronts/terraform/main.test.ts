@@ -27,8 +27,8 @@ const clients: Client[] = [];
 
 beforeAll(async () => {
   home = mkdtempSync(path.join(tmpdir(), "provider-"));
-  bundle = path.join(home, "provider.mjs");
-  await buildProvider(bundle);
+  await buildProvider(home);
+  bundle = path.join(home, "provider.cjs");
 });
 
 afterAll(() => rmSync(home, { recursive: true }));
@@ -190,7 +190,7 @@ describe("started by Terraform", () => {
     });
     expect(await node.ended).toMatchObject({
       code: 1,
-      stdout: "hostform needs Node 22.20 or newer; this is Node 20.9.0.\n",
+      stdout: `The Terraform provider hosting needs Node.js 22.20 or later; ${process.execPath} is v20.9.0. Install a newer one, or set HOSTFORM_NODE to its path.\n`,
       stderr: "",
     });
   });
