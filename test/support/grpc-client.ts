@@ -10,8 +10,9 @@ export interface Reply {
   readonly status: number;
   /** Message of the status, percent-encoded. */
   readonly words: string | undefined;
-  /** Message of the response. Undefined if the response has none. */
+  /** First message of the response. Undefined if the response has none. */
   readonly message: Buffer | undefined;
+  readonly messages: readonly Buffer[];
 }
 
 export interface CallOptions {
@@ -19,6 +20,8 @@ export interface CallOptions {
   readonly pieces?: readonly Uint8Array[];
   /** True if the client never ends the request, like a streaming client. */
   readonly open?: boolean;
+  /** Called with each part of the response. A false result cancels the call. */
+  readonly onPart?: (bytes: number) => boolean;
 }
 
 export interface Client {
@@ -95,7 +98,7 @@ function call(
   session: ClientHttp2Session,
   path: string,
   message: Uint8Array,
-  { pieces = [framed(message)], open = false }: CallOptions,
+  { pieces = [framed(message)], open = false, onPart }: CallOptions,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const stream = session.request(head(path));
@@ -107,19 +110,33 @@ function call(
     stream.on("trailers", (trailers) => {
       fields = { ...fields, ...trailers };
     });
-    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    stream.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      if (onPart?.(chunk.length) === false) stream.close(8); // CANCEL
+    });
     stream.on("error", reject);
     stream.on("end", () => {
-      const body = Buffer.concat(chunks);
+      const messages = messagesIn(Buffer.concat(chunks));
       const words = fields["grpc-message"];
       resolve({
         status: Number(fields["grpc-status"]),
         words: typeof words === "string" ? words : undefined,
-        message: body.length > 0 ? body.subarray(5) : undefined,
+        message: messages[0],
+        messages,
       });
       stream.close();
     });
     for (const piece of pieces) stream.write(piece);
     if (!open) stream.end();
   });
+}
+
+function messagesIn(body: Buffer): Buffer[] {
+  const found: Buffer[] = [];
+  for (let at = 0; at + 5 <= body.length; ) {
+    const end = at + 5 + body.readUInt32BE(at + 1);
+    found.push(body.subarray(at + 5, end));
+    at = end;
+  }
+  return found;
 }

@@ -213,7 +213,8 @@ export class CoreWire {
     const call = calls[name];
     if (call === undefined) throw new Error(`the provider has no ${name}`);
     const bytes = toBinary(input, create(input, request));
-    return fromBinary(output, await this.#until(call(bytes, this.#connection, this.#cancelled)));
+    const answer = await this.#until(call(bytes, this.#connection, { cancelled: this.#cancelled }));
+    return fromBinary(output, answer ?? NOTHING);
   }
 }
 

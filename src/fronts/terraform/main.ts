@@ -69,7 +69,7 @@ function onceOrphaned(then: () => void): void {
 /** A peer whose calls wait until the provider is loaded. */
 function lazyPeer(provider: Promise<Peer>): Peer {
   return {
-    handle: async (method, request, cancelled) => (await provider).handle(method, request, cancelled),
+    handle: async (method, request, context) => (await provider).handle(method, request, context),
     finish: async () => (await provider).finish(),
     stop: () => void provider.then((loaded) => loaded.stop()),
     close: async () => (await provider).close(),

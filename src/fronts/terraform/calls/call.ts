@@ -24,6 +24,7 @@ import { Activity } from "../resource/activity.ts";
 import type { Answer } from "../resource/attribute-mapping.ts";
 import type { Enforcement } from "../resource/enforcement.ts";
 import { failureOf } from "../resource/notices.ts";
+import type { CallContext } from "../wire/grpc.ts";
 import type { ProcessEnvironment } from "../wire/handshake.ts";
 import type { Log } from "../wire/log.ts";
 import {
@@ -62,10 +63,10 @@ export interface Connection {
 export type Host = Pick<Connection, "env" | "folder" | "clock" | "log">;
 
 /**
- * Converts the bytes of a request message to the bytes of a response. The response contains failures for the user as diagnostics. Throws
- * only defects. `cancelled` is aborted when Terraform cancels the call.
+ * Converts the bytes of a request message to the bytes of a response, or sends a stream of them. A response contains failures for the
+ * user as diagnostics. Throws only defects.
  */
-type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSignal) => Promise<Uint8Array>;
+type Call = (request: Uint8Array, connection: Connection, context?: CallContext) => Promise<Uint8Array | undefined>;
 
 /** Calls by the name of their rpc, for example `ReadResource`. */
 export type Calls = Readonly<Record<string, Call>>;
@@ -103,12 +104,36 @@ export function unary<I extends DescMessage, O extends DescMessage>(
     cancelled?: AbortSignal,
   ) => MessageInitShape<O> | Promise<MessageInitShape<O>>,
 ): Call {
-  return (request, connection, cancelled) =>
+  return (request, connection, context) =>
     connection.activity.during(async () => {
-      const found = await answer(fromBinary(input, request), connection, cancelled);
+      const found = await answer(fromBinary(input, request), connection, context?.cancelled);
       const { diagnostics = [] } = found as { readonly diagnostics?: readonly Partial<Message>[] };
       connection.activity.hasFailed ||= diagnostics.some(({ severity }) => severity === Severity.ERROR);
       return toBinary(output, create(output, found));
+    });
+}
+
+/**
+ * Creates a call with a stream of responses.
+ *
+ * @param answer sends each response by `send`, which waits until Terraform can receive the next. Stops after `cancelled`. Sends failures
+ *   for the user as diagnostics, and throws only defects.
+ */
+export function streamed<I extends DescMessage, O extends DescMessage>(
+  { input, output }: { readonly input: I; readonly output: O },
+  answer: (
+    request: MessageShape<I>,
+    connection: Connection,
+    stream: { send(response: MessageInitShape<O>): Promise<void>; readonly cancelled: AbortSignal | undefined },
+  ) => Promise<void>,
+): Call {
+  return (request, connection, { cancelled, send } = {}) =>
+    connection.activity.during(async () => {
+      await answer(fromBinary(input, request), connection, {
+        send: async (response) => send?.(toBinary(output, create(output, response))),
+        cancelled,
+      });
+      return undefined;
     });
 }
 

@@ -21,12 +21,12 @@ export function createProvider(host: Host): Peer {
   let running = 0;
   let isCut = false;
   return {
-    async handle(method, request, cancelled) {
+    async handle(method, request, context) {
       const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
       if (call === undefined) throw noSuchMethod(method);
       running++;
-      const answer = await call(request, connection, cancelled).finally(() => running--);
-      if (cancelled?.aborted) connection.isAnswerLost = true;
+      const answer = await call(request, connection, context).finally(() => running--);
+      if (context?.cancelled?.aborted) connection.isAnswerLost = true;
       return answer;
     },
     async finish() {

@@ -1,20 +1,34 @@
 /**
- * The part of gRPC over HTTP/2 that Terraform's plugins use: connections, unary calls, framing of messages, and the status of a
- * call. It does not know the provider.
+ * The part of gRPC over HTTP/2 that Terraform's plugins use: connections, calls with one request, framing of messages, and the status
+ * of a call. It does not know the provider.
  */
-import { createSecureServer, createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import {
+  createSecureServer,
+  createServer,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { Server } from "node:net";
 import type { Identity } from "./certificate.ts";
 import { describeDefect, type Log } from "./log.ts";
+
+/** Parts of a call beside its request. */
+export interface CallContext {
+  /** Aborted when the client cancels the call before its last response. */
+  readonly cancelled?: AbortSignal;
+  /** Sends one response of a stream, and waits until the client can receive the next. After a cancellation, sends nothing. */
+  send?(response: Uint8Array): Promise<void>;
+}
 
 /** Server of one connection. */
 export interface Peer {
   /**
    * @param method name of the rpc, for example `ReadResource`.
-   * @param cancelled aborted when the client cancels the call.
+   * @returns the only response; undefined after the last response of a stream.
    * @throws GrpcError for an unknown method.
    */
-  handle(method: string, request: Uint8Array, cancelled?: AbortSignal): Promise<Uint8Array>;
+  handle(method: string, request: Uint8Array, context?: CallContext): Promise<Uint8Array | undefined>;
   /** Called when the client has received all responses and ends the process normally. */
   finish(): Promise<void>;
   /** Called when the client has disconnected. Running work finishes, and no new work begins. */
@@ -63,7 +77,7 @@ const OPTIONS = { settings: { initialWindowSize: WINDOW }, maxSessionMemory: 102
 const EMPTY = new Uint8Array();
 
 /**
- * A gRPC server for unary calls over HTTP/2. State belongs to a connection: Terraform opens one for each provider configuration,
+ * A gRPC server over HTTP/2, without streams of requests. State belongs to a connection: Terraform opens one for each provider configuration,
  * even if one process serves several (TF_REATTACH_PROVIDERS).
  */
 export function createGrpcServer(options: ServerOptions): GrpcServer {
@@ -148,7 +162,7 @@ function handlerOf(path: string, peer: Peer, service: string): Handler | undefin
   }
   const prefix = `/${service}/`;
   return path.startsWith(prefix)
-    ? (request, cancelled) => peer.handle(path.slice(prefix.length), request, cancelled)
+    ? (request, context) => peer.handle(path.slice(prefix.length), request, context)
     : undefined;
 }
 
@@ -169,12 +183,8 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
 /** Node's code of an error. Its message is omitted because it may quote the request. */
 const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : error.name);
 
-/**
- * Handles one unary call. Converts the bytes of a request message to the bytes of a response.
- * @param cancelled aborted when the client cancels the call before its response.
- * @throws GrpcError.
- */
-type Handler = (request: Uint8Array, cancelled: AbortSignal) => Promise<Uint8Array>;
+/** Handles one call, as {@link Peer.handle}. */
+type Handler = (request: Uint8Array, context: CallContext) => Promise<Uint8Array | undefined>;
 
 /**
  * Runs one call on its stream. A cancelled call still finishes, so that a running order is recorded, but starts no new request. Ignores a
@@ -191,10 +201,12 @@ async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined)
     stream.once("close", cancel);
     const request = await messageOf(stream);
     if (request === undefined) return undefined;
-    const message = await handler(request, cancelled.signal);
-    // After the response, cancelling has no effect.
+    const send = (response: Uint8Array) => sendTo(stream, response);
+    const last = await handler(request, { cancelled: cancelled.signal, send });
+    // After the last response, cancelling has no effect.
     stream.off("close", cancel);
-    answer(stream, message);
+    begin(stream);
+    end(stream, STATUS.ok, last);
     return undefined;
   } catch (error) {
     const failure =
@@ -215,25 +227,31 @@ async function messageOf(stream: ServerHttp2Stream): Promise<Uint8Array | undefi
   return isComplete ? unframed(Buffer.concat(chunks)) : undefined;
 }
 
-function answer(stream: ServerHttp2Stream, message: Uint8Array): void {
-  if (stream.closed || stream.destroyed) return;
-  stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(STATUS.ok) }));
-  stream.respond({ ":status": 200, "content-type": "application/grpc+proto" }, { waitForTrailers: true });
-  stream.end(framed(message));
+function begin(stream: ServerHttp2Stream): void {
+  if (stream.destroyed || stream.headersSent) return;
+  stream.respond(HEADERS, { waitForTrailers: true });
 }
 
-/** Sends a response without a body ("Trailers-Only"). Drops the rest of the request. */
+async function sendTo(stream: ServerHttp2Stream, response: Uint8Array): Promise<void> {
+  begin(stream);
+  if (stream.destroyed) return;
+  await new Promise<void>((resolve) => stream.write(framed(response), () => resolve()));
+}
+
+function end(stream: ServerHttp2Stream, status: Status, last?: Uint8Array, trailers: OutgoingHttpHeaders = {}): void {
+  if (stream.closed || stream.destroyed) return;
+  stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(status), ...trailers }));
+  stream.end(last && framed(last));
+}
+
+const HEADERS = { ":status": 200, "content-type": "application/grpc+proto" };
+
+/** Ends a call with an error: without a body ("Trailers-Only") before the first response. Drops the rest of the request. */
 function refuse(stream: ServerHttp2Stream, { status, message }: GrpcError): void {
-  if (stream.closed || stream.destroyed || stream.headersSent) return;
-  stream.respond(
-    {
-      ":status": 200,
-      "content-type": "application/grpc+proto",
-      "grpc-status": String(status),
-      "grpc-message": encodeURIComponent(message.toWellFormed()),
-    },
-    { endStream: true },
-  );
+  const reason = { "grpc-message": encodeURIComponent(message.toWellFormed()) };
+  if (stream.closed || stream.destroyed) return;
+  if (stream.headersSent) end(stream, status, undefined, reason);
+  else stream.respond({ ...HEADERS, "grpc-status": String(status), ...reason }, { endStream: true });
   stream.resume();
 }
 
@@ -249,7 +267,7 @@ export function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Returns the message of a unary request. @throws GrpcError unless the body is one whole message without compression. */
+/** Returns the only message of a request. @throws GrpcError unless the body is one whole message without compression. */
 export function unframed(body: Buffer): Uint8Array {
   if (body.length < PREFIX || body.readUInt32BE(1) !== body.length - PREFIX)
     throw new GrpcError(STATUS.internal, "the request does not hold exactly one message");

@@ -29,12 +29,12 @@ const log = () => {};
 
 /** Makes one call in its wire format. */
 async function call<I extends DescMessage, O extends DescMessage>(
-  handle: (request: Uint8Array) => Promise<Uint8Array>,
+  handle: (request: Uint8Array) => Promise<Uint8Array | undefined>,
   input: I,
   output: O,
   request: MessageInitShape<I>,
 ): Promise<MessageShape<O>> {
-  return fromBinary(output, await handle(toBinary(input, create(input, request))));
+  return fromBinary(output, (await handle(toBinary(input, create(input, request)))) ?? new Uint8Array());
 }
 
 const provider = (values: Readonly<Record<string, string>> = env): Peer => createProvider({ env: values, log });

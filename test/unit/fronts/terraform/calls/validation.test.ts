@@ -39,8 +39,10 @@ const RPCS = {
 
 const schemas = { resource: catalogue.resources, data: catalogue.dataSources, ephemeral: catalogue.ephemeral };
 
-const called = (name: string, request: Uint8Array) =>
-  calls[name]?.(request, newConnection({ env: {}, log: () => {} })) ?? Promise.reject(new Error(`no ${name}`));
+async function called(name: string, request: Uint8Array): Promise<Uint8Array> {
+  const answer = await calls[name]?.(request, newConnection({ env: {}, log: () => {} }));
+  return answer ?? Promise.reject(new Error(`no ${name}`));
+}
 
 /** Returns the diagnostics of a block before the provider is configured. */
 async function validated(

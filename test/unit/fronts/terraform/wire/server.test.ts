@@ -40,16 +40,30 @@ afterEach(async () => {
 
 let peers = 0;
 
-/** Echo returns its input, Count counts the calls of its connection, and Wait ends when the test resolves `gate`. */
+/**
+ * Echo returns its input, Count counts the calls of its connection, and Wait ends when the test resolves `gate`. Stream sends 50 parts of
+ * 1 MiB, `Cut` fails after one part.
+ */
 function peer(): Peer {
   const name = `peer ${++peers}`;
   let calls = 0;
   return {
-    async handle(method, request, cancelled) {
+    async handle(method, request, { cancelled, send } = {}) {
       calls++;
       if (method === "Echo") return request;
       if (method === "Count") return Buffer.from(String(calls));
       if (method === "Broken") throw new Error("a message with hunter2");
+      if (method === "Cut") {
+        await send?.(request);
+        throw new Error("a message with hunter2");
+      }
+      if (method === "Stream") {
+        for (let part = 0; part < 50 && !cancelled?.aborted; part++) {
+          await send?.(Buffer.alloc(1024 * 1024, String(part % 10)));
+          events.push(`part ${part}`);
+        }
+        return undefined;
+      }
       if (method !== "Wait") throw noSuchMethod(method);
       entered.resolve();
       await gate.promise;
@@ -151,6 +165,34 @@ describe("a call", () => {
     await client.close();
     await empty;
     expect(events).toEqual(["given up, and ended", "peer 1 stopped", "peer 1 closed", "empty"]);
+  });
+});
+
+describe("a stream", () => {
+  it("arrives in order, with status 0 after its last message", async () => {
+    const client = await connected((await serve()).endpoint);
+    const reply = await client.call("/test.Service/Stream");
+    expect(reply.status).toBe(STATUS.ok);
+    expect(reply.messages.map((one) => `${one.length} ${one.toString("latin1", 0, 1)}`)).toEqual(
+      Array.from({ length: 50 }, (_, part) => `${1024 * 1024} ${part % 10}`),
+    );
+  });
+
+  it("waits for its reader, and ends when the reader cancels it", async () => {
+    const { endpoint, empty } = await serve();
+    const client = await connected(endpoint);
+    const cut = client.call("/test.Service/Stream", undefined, { onPart: () => false });
+    await expect(cut).resolves.toMatchObject({ status: Number.NaN });
+    await client.close();
+    await empty;
+    expect(events.filter((event) => event.startsWith("part")).length).toBeLessThan(25);
+  });
+
+  it("that fails after a message ends with the status of the failure", async () => {
+    const client = await connected((await serve()).endpoint);
+    const reply = await client.call("/test.Service/Cut", Buffer.from("first"));
+    expect(reply).toMatchObject({ status: STATUS.internal, messages: [Buffer.from("first")] });
+    expect(decodeURIComponent(reply.words ?? "")).toBe("a defect: Error");
   });
 });
 
