@@ -5,7 +5,7 @@ import { type BuildOptions, build } from "esbuild";
 import { ENTRY, entryProgram, NOTICES } from "../../src/fronts/terraform/package.ts";
 import { buildManPages } from "./man.ts";
 import { billOfMaterials, embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
-import { bundleParts } from "./parts.ts";
+import { bundleParts, preparedResponses } from "./parts.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -79,7 +79,10 @@ export function buildProgram(outdir: string): Promise<string[]> {
 export async function buildProvider(outdir: string): Promise<string[]> {
   // Terraform finds no package beside these files, so they hold pg.
   const entry = { entryPoints: { main: "src/fronts/terraform/main.ts" }, outExtension: { ".js": ".cjs" } };
-  const files = await bundleParts({ ...entry, outdir, chunkNames: "[name]-[hash]" }, root);
+  const files = await bundleParts(
+    { ...entry, ...(await preparedResponses()), outdir, chunkNames: "[name]-[hash]" },
+    root,
+  );
   const head = "The files of the Terraform provider of hostform embed these packages. Their licences:";
   await writeFile(path.join(outdir, ENTRY), entryProgram());
   await writeFile(path.join(outdir, NOTICES), await noticesOf(await packagesOf(files, root), head));

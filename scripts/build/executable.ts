@@ -7,7 +7,7 @@ import process from "node:process";
 import { type BuildOptions, build } from "esbuild";
 import { NODES, type Platform, POSTJECT, unpacked } from "../release/pinned.ts";
 import { type EmbeddedPackage, embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
-import { bundleParts, MINIFIED } from "./parts.ts";
+import { bundleParts, MINIFIED, preparedResponses } from "./parts.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -33,7 +33,10 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
   const inputs = [
     ...(await bundle({ entryPoints: ["src/cli/executable.ts"], outfile: path.join(workshop, "main.cjs") })),
     ...(await bundle({ ...source(cli), outfile: path.join(parts, "hostform.js") }, true)),
-    ...(await bundle({ ...source(provider), outfile: path.join(parts, "provider.js") }, true)),
+    ...(await bundle(
+      { ...source(provider), ...(await preparedResponses()), outfile: path.join(parts, "provider.js") },
+      true,
+    )),
   ];
   return { workshop, packages: await packagesOf(inputs, root), cache };
 }

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type BuildOptions, build, transform } from "esbuild";
+import { createProvider } from "../../src/fronts/terraform/calls/index.ts";
 import { embeddedFiles } from "./notices.ts";
 
 const SYNTAX = {
@@ -41,4 +42,12 @@ export async function bundleParts(
   for (const { path: file, text } of outputFiles)
     await writeFile(path.resolve(root, file), (await transform(text, asCommonJs)).code);
   return embeddedFiles(metafile, root);
+}
+
+/** Returns the bundler's options for the provider, with its schema as the response that Terraform receives. */
+export async function preparedResponses(): Promise<BuildOptions> {
+  const provider = createProvider({ env: {}, log: () => undefined });
+  const schema = await provider.handle("GetProviderSchema", new Uint8Array());
+  const prepared = { GetProviderSchema: Buffer.from(schema ?? []).toString("base64") };
+  return { define: { PREPARED: JSON.stringify(JSON.stringify(prepared)) } };
 }

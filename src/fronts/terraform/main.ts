@@ -1,5 +1,5 @@
 /**
- * The program that Terraform starts. It listens and prints the handshake at once, and loads the provider while Terraform connects. It
+ * The program that Terraform starts. It listens and prints the handshake at once, and loads the provider for the first call that needs it. It
  * ends on Terraform's request, or when the last connection closes, so that a killed Terraform leaves no running provider. Another
  * program may serve the provider with the exports.
  */
@@ -66,25 +66,34 @@ function onceOrphaned(then: () => void): void {
   watch.unref();
 }
 
-/** A peer whose calls wait until the provider is loaded. */
-function lazyPeer(provider: Promise<Peer>): Peer {
+/** Responses without input, by their rpc, as base64 in JSON. The build prepares them; the sources have none. */
+declare const PREPARED: string | undefined;
+const prepared: Readonly<Record<string, string>> = JSON.parse(typeof PREPARED === "undefined" ? "{}" : PREPARED);
+
+/** Creates a peer that loads the provider for the first call without a prepared response. One of three processes of a plan has none. */
+function lazyPeer(): Peer {
+  let provider: Promise<Peer> | undefined;
+  const load = async () => (await loadCalls()).createProvider({ env: process.env, log });
   return {
-    handle: async (method, request, context) => (await provider).handle(method, request, context),
-    finish: async () => (await provider).finish(),
-    stop: () => void provider.then((loaded) => loaded.stop()),
-    close: async () => (await provider).close(),
+    async handle(method, request, context) {
+      if (Object.hasOwn(prepared, method)) return Buffer.from(prepared[method] ?? "", "base64");
+      provider ??= load();
+      return (await provider).handle(method, request, context);
+    },
+    finish: async () => (await provider)?.finish(),
+    stop: () => void provider?.then((loaded) => loaded.stop()),
+    close: async () => (await provider)?.close(),
   };
 }
 
 async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) => string, stays: boolean) {
   process.on("uncaughtException", die);
-  const loading = Promise.withResolvers<Awaited<ReturnType<typeof loadCalls>>>();
   const grpc = createGrpcServer({
     service: "tfplugin6.Provider",
     tls,
     log,
     grace: GRACE_MS,
-    connect: () => lazyPeer(loading.promise.then(({ createProvider }) => createProvider({ env: process.env, log }))),
+    connect: lazyPeer,
     onShutdown: () => stays || endGently(grpc),
     onEmpty: () => stays || end(0),
   });
@@ -99,7 +108,6 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
   }
   process.once("exit", endpoint.remove);
   printLine(announce(endpoint));
-  loading.resolve(loadCalls());
   keepStdoutClean();
 
   // A terminal sends these signals to Terraform and to this process; Terraform decides when the provider ends.
