@@ -28,7 +28,7 @@ it("the generator writes pages for list resources, actions and identities, with 
   const all = documented(path.resolve(import.meta.dirname, "../../.."));
   const text = (description: string) => ({ type: "string", description }) as const;
   const schema = (description: string, attributes: Attributes): Schema => ({ version: 0, description, attributes });
-  const newer: Newer = {
+  const newer = {
     identities: new Map([
       [
         "hosting_grant",
