@@ -147,7 +147,10 @@ ${schemaSection(identity.attributes, "### Identity Schema")}
 ### Import by id`,
     `With an [\`import\` block](https://developer.hashicorp.com/terraform/language/import):
 
-${exampleOf(all, folder, "import-by-string-id.tf")}`,
+${exampleOf(all, folder, "import-by-string-id.tf")}
+
+Without a block of the resource, add \`provider = hosting\`. Then \`terraform plan -generate-config-out=FILE\` writes the block. Remove
+\`provider\` before the next plan.`,
     `Or with the command [\`terraform import\`](https://developer.hashicorp.com/terraform/cli/commands/import):
 
 ${exampleOf(all, folder, "import.sh", "shell")}`,

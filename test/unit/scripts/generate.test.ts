@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { jsonSchema } from "../../../scripts/generate/json-schema.ts";
 import { kindPages } from "../../../scripts/generate/kind-pages.ts";
 import { registry } from "../../../scripts/generate/registry.ts";
-import { documented, type Newer, registryPages } from "../../../scripts/generate/registry-docs.ts";
+import { documented, registryPages } from "../../../scripts/generate/registry-docs.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../src/core/lifecycle/index.ts";
 import type { Attributes, Schema } from "../../../src/core/model/schema.ts";
