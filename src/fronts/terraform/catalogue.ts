@@ -4,12 +4,15 @@ import { dataSources, ephemeralResources, functions } from "./data/index.ts";
 import type { ProviderFunction } from "./index.ts";
 import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
+import { identitySchemaOf } from "./schema/identity.ts";
 import { schemaOf } from "./schema/of-kind.ts";
 
 /** Schemas of the provider, by name. Function names lack the prefix `provider::hosting::`. */
 export const catalogue = {
   provider: providerSchema,
   resources: new Map([...kinds.values()].map((kind) => [kind.type, schemaOf(kind)])),
+  /** Identities of resources; `required` and `optional` apply to import blocks. */
+  identities: new Map([...kinds.values()].map((kind) => [kind.type, identitySchemaOf(kind)])),
   dataSources: new Map(dataSources.map(({ name, schema }) => [name, schema])),
   ephemeral: new Map(ephemeralResources.map(({ name, schema }) => [name, schema])),
   functions: new Map(functions.map((one) => [one.name, one])),
