@@ -110,7 +110,7 @@ export const hostingServices: DataSource = {
   },
 };
 
-const PHASES = ["pending", "live", "suspended", "gone", "unknown"];
+export const PHASES = ["pending", "live", "suspended", "gone", "unknown"];
 
 const grant: Attributes = {
   id: computed("string", "Identifier of the grant."),
