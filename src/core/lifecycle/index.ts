@@ -10,6 +10,7 @@ export { asksForInvoices, conditionsAfter, suspensionMark } from "./attention.ts
 export * from "./attributes.ts";
 export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
 export { findOrder, reportOutcome } from "./create-turn.ts";
+export { declarableOf, shown } from "./declarable.ts";
 export { learnAlone } from "./habits.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./intents.ts";
 export { type InvoiceReading, invoiceText } from "./invoices.ts";

@@ -1,6 +1,7 @@
 import { kinds } from "../../core/kinds/index.ts";
 import { type Attribute, type Attributes, isNested, type Schema, typeJson } from "../../core/model/schema.ts";
 import { dataSources, ephemeralResources, functions } from "./data/index.ts";
+import { listResources } from "./data/lists.ts";
 import type { ProviderFunction } from "./index.ts";
 import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
@@ -15,6 +16,7 @@ export const catalogue = {
   identities: new Map([...kinds.values()].map((kind) => [kind.type, identitySchemaOf(kind)])),
   dataSources: new Map(dataSources.map(({ name, schema }) => [name, schema])),
   ephemeral: new Map(ephemeralResources.map(({ name, schema }) => [name, schema])),
+  lists: new Map([...listResources].map(([name, { schema }]) => [name, schema])),
   functions: new Map(functions.map((one) => [one.name, one])),
 };
 
@@ -26,7 +28,7 @@ type JsonTree = { readonly [key: string]: unknown };
  * Returns the catalogue in the format of `terraform providers schema -json`, for generators of bindings and documentation. Keys are in
  * Terraform's alphabetical order.
  */
-export function catalogueJson({ provider, resources, dataSources, ephemeral, functions }: Catalogue): JsonTree {
+export function catalogueJson({ provider, resources, dataSources, ephemeral, lists, functions }: Catalogue): JsonTree {
   return {
     format_version: "1.0",
     provider_schemas: {
@@ -35,6 +37,7 @@ export function catalogueJson({ provider, resources, dataSources, ephemeral, fun
         resource_schemas: each(resources, schemaJson),
         data_source_schemas: each(dataSources, schemaJson),
         ephemeral_resource_schemas: each(ephemeral, schemaJson),
+        list_resource_schemas: each(lists, schemaJson),
         functions: each(functions, functionJson),
       },
     },

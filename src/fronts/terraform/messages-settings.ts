@@ -182,4 +182,32 @@ export const settings = {
   "terraform.lookup/id": error(({ what, fix }: Words<"what" | "fix">) =>
     texts(`There is no ${what}`, "The account of this token does not contain it.", fix),
   ),
+
+  // List resources, and configuration generated from them.
+  "terraform.lookup/limit": warning(
+    ({ noun, limit, total }: Words<"noun"> & { limit: number; total: number | undefined }) =>
+      texts(
+        `The list ends after ${limit} ${noun}s: ${total === undefined ? `more ${noun}s match` : `${total} match`}`,
+        undefined,
+        `Set \`limit = ${total ?? limit * 10}\` in the \`list\` block, beside \`provider\`, or set more filters in \`config\`.`,
+      ),
+  ),
+  "terraform.lookup/requests": error(
+    ({ noun, parents, count, most }: Words<"noun" | "parents"> & { count: number; most: number }) =>
+      texts(
+        `The ${noun}s of ${count} ${parents} take ${count} requests; max_requests allows ${most}`,
+        "The API allows 60 requests a minute for a token.",
+        `Select fewer ${parents} with \`domain\`, or set \`max_requests = ${count}\`.`,
+      ),
+  ),
+  "apply.waiting/hidden": warning(({ noun, of }: Words<"noun" | "of">) =>
+    texts(`The list lacks the ${noun}s of ${of}`, `The API lists them only when the service is live.`),
+  ),
+  "config.missing_attribute/generated": warning(({ what, names, why }: Words<"what" | "names" | "why">) =>
+    texts(
+      `The configuration of ${what} has no ${names}`,
+      why,
+      `Set ${names} in the generated block before you plan. The data source \`hosting_plans\` lists the hosting plans.`,
+    ),
+  ),
 } satisfies Catalogue;

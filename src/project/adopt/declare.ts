@@ -3,11 +3,12 @@ import { isPortableName } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
 import { planOf } from "../../core/kinds/service/steps.ts";
+import { shown } from "../../core/lifecycle/index.ts";
 import { formatAddress, type Json, type JsonObject, parseAddress, type ValueObject } from "../../core/model/index.ts";
 import { type Block, literal } from "../../fronts/yaml/index.ts";
 import { plural } from "../../report/index.ts";
 import { freeName, preferredName, slug } from "./names.ts";
-import { choiceOf, declaredOf, shown } from "./object.ts";
+import { choiceOf, declaredOf } from "./object.ts";
 import { type AccountContents, nestedKind } from "./read.ts";
 
 /** An object to bring under management. */

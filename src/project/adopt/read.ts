@@ -3,7 +3,7 @@ import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/inde
 import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { type Account, endOf, mayPass } from "../../core/lifecycle/index.ts";
-import { ApiError, fail, foldedDomain, some } from "../../core/model/index.ts";
+import { ApiError, fail, foldedDomain, globOf, some } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
 import { raise } from "../messages.ts";
 import type { KeptLists } from "./kept.ts";
@@ -106,15 +106,6 @@ export function selectionOf(
       if (pattern !== undefined) raise("usage/unmatched", { pattern: JSON.stringify(pattern) });
     },
   };
-}
-
-/** Converts a pattern such as `*.acme.example`. `*` matches any text, `?` one character. */
-function globOf(glob: string): RegExp {
-  const source = glob
-    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
-    .replace(/\*+/g, ".*")
-    .replaceAll("?", ".");
-  return new RegExp(`^${source}$`, "i");
 }
 
 /** Reads the lists of all kinds without a parent, with one request per page. */

@@ -75,7 +75,7 @@ async function readKnown(sort: Sort, typeName: string, config: DynamicValue | un
   return { value, diagnostics };
 }
 
-type Sort = Parameters<typeof checkSource>[2];
+type Sort = "data" | "ephemeral";
 
 const sourceOf = (sort: Sort, name: string): DataSource =>
   (sort === "data" ? dataSources : ephemeralResources).find((one) => one.name === name) ??

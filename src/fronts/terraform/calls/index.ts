@@ -13,6 +13,7 @@ import type { Log } from "../wire/log.ts";
 import { type FunctionSchema, StringKind } from "../wire/tfplugin6.gen.ts";
 import { type Calls, diagnosed, type Host, newConnection, rpcs, toDiagnostics, unary } from "./call.ts";
 import { calls as dataCalls } from "./data.ts";
+import { calls as listCalls } from "./list.ts";
 import { calls as resourceCalls } from "./resource.ts";
 
 /** Creates an unconfigured provider. */
@@ -54,7 +55,7 @@ export function createProvider(host: Host): Peer {
  * Capabilities. `planDestroy`: `deletion_policy = "prevent"` is an error of the plan. `getProviderSchemaOptional`: Terraform reads the
  * schema only once, which saves one of three process starts.
  */
-const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true };
+const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true, generateResourceConfig: true };
 
 const LONG_WAIT_MS = 5_000;
 
@@ -78,6 +79,7 @@ export const calls: Calls = {
     resourceSchemas: schemas(catalogue.resources),
     dataSourceSchemas: schemas(catalogue.dataSources),
     ephemeralResourceSchemas: schemas(catalogue.ephemeral),
+    listResourceSchemas: schemas(catalogue.lists),
     functions: functionMessages(),
     serverCapabilities,
   })),
@@ -87,6 +89,7 @@ export const calls: Calls = {
     resources: [...catalogue.resources.keys()].map((typeName) => ({ typeName })),
     dataSources: [...catalogue.dataSources.keys()].map((typeName) => ({ typeName })),
     ephemeralResources: [...catalogue.ephemeral.keys()].map((typeName) => ({ typeName })),
+    listResources: [...catalogue.lists.keys()].map((typeName) => ({ typeName })),
     functions: [...catalogue.functions.keys()].map((name) => ({ name })),
   })),
 
@@ -143,6 +146,7 @@ export const calls: Calls = {
 
   ...resourceCalls,
   ...dataCalls,
+  ...listCalls,
 };
 
 function schemas(of: ReadonlyMap<string, Schema>) {

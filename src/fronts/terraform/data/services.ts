@@ -103,7 +103,7 @@ export const hostingServices = listing("services", {
   },
 });
 
-const PHASES = ["pending", "live", "suspended", "gone", "unknown"];
+export const PHASES = ["pending", "live", "suspended", "gone", "unknown"];
 
 const grant: Attributes = {
   id: computed("string", "Identifier of the grant."),

@@ -2,7 +2,7 @@
  * Maps the attributes and the private mark of Terraform to the values of the lifecycle, and back.
  */
 import { type Kind, kinds, namedByDomain } from "../../../core/kinds/index.ts";
-import { attributesOf, sensitiveNames } from "../../../core/lifecycle/index.ts";
+import { attributesOf, declarableOf, sensitiveNames } from "../../../core/lifecycle/index.ts";
 import {
   type Attributes,
   type Diagnostic,
@@ -199,6 +199,20 @@ export const withheldByImport = (kind: Kind): readonly string[] =>
   attributesOf(kind).flatMap(({ name, meta: { change, computed, writeOnly } }) =>
     change === "in-place" && computed && !writeOnly ? [name] : [],
   );
+
+/**
+ * Returns the configuration of an imported object: the attributes that {@link declarableOf} declares. Terraform then plans no change.
+ * All other attributes are null. A warning names missing values.
+ */
+export function generatedConfig(kind: Kind, state: JsonObject): { config: ValueObject; diagnostics: Diagnostic[] } {
+  const { config, missing, omitted } = declarableOf(kind, state);
+  const none = Object.fromEntries(Object.keys(schemaOf(kind).attributes).map((name) => [name, null]));
+  const why = [...missing.values(), ...omitted].join(" ");
+  const names = [...missing.keys()].join(", ");
+  const diagnostics =
+    why === "" ? [] : [problem("config.missing_attribute/generated", { what: named(kind, state), names, why })];
+  return { config: { ...none, ...config }, diagnostics };
+}
 
 /** Returns the withheld names: null in Terraform's state, and undeclared. */
 export function stillWithheld(

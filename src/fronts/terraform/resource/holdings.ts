@@ -248,6 +248,15 @@ export class Holdings {
     return found?.isFirm && !found.isRemoved && found.lastSeen > since ? found : undefined;
   }
 
+  /** Returns true if a state that this machine knows contains the object. */
+  async isManaged(kind: Kind, { id, attributes }: Pick<Remote, "id" | "attributes">): Promise<boolean> {
+    const object = objectOf(kind, { ...attributes, id });
+    if (object === undefined) return false;
+    this.#elsewhere ??= this.#query({ notOf: this.place.mark });
+    const [own, other] = [await this.#load(), await this.#elsewhere].map((held) => held.get(keyOf(object)));
+    return own?.isFirm === true || (other?.isFirm === true && !other.isRemoved);
+  }
+
   /** Adds the other states of the objects to errors. Skips an object that this state may also contain. */
   async withHolders(kind: Kind, diagnostics: readonly Diagnostic[]): Promise<readonly Diagnostic[]> {
     if (!diagnostics.some(({ code }) => code === "plan.exists")) return diagnostics;

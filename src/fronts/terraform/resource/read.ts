@@ -1,5 +1,6 @@
 import { importIdOf, type Kind, kinds, namedBy, type ReadSettings, type Remote } from "../../../core/kinds/index.ts";
 import {
+  type Account,
   attributesOf,
   billedTwice,
   endedInList,
@@ -295,12 +296,28 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
     refuse(problem("plan.exists/imported", { what: named(kind, seen.attributes), seen: seenAt }));
   }
   scope.noteImported(kind, seen.attributes);
+  return importedState(kind, seen.attributes);
+}
+
+/** Returns the state of an object to import. */
+function importedState(kind: Kind, attributes: JsonObject): JsonObject {
   const defaults = attributesOf(kind).flatMap(({ name, meta }) =>
-    meta.default !== undefined && seen.attributes[name] == null ? [[name, meta.default] as const] : [],
+    meta.default !== undefined && attributes[name] == null ? [[name, meta.default] as const] : [],
   );
   return {
     ...Object.fromEntries(Object.keys(schemaOf(kind).attributes).map((name) => [name, null])),
-    ...seen.attributes,
+    ...attributes,
     ...Object.fromEntries(defaults),
   };
+}
+
+/** Returns the state that an import of a listed object would have. Sends no request per object. Undefined for an object that has ended. */
+export async function importable(
+  kind: Kind,
+  { id, attributes }: Remote,
+  account: Account,
+): Promise<JsonObject | undefined> {
+  const importId = importIdOf(kind, id, attributes);
+  const seen = await read(account, { kind, prior: undefined, importId, config: undefined });
+  return seen.status === "present" ? importedState(kind, seen.attributes) : undefined;
 }

@@ -1,7 +1,7 @@
 /** A sandbox with a provider session, and the calls of Terraform with their real messages. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect, onTestFinished } from "vitest";
-import type { Diagnostic, JsonObject, ValueObject } from "../../../../src/core/model/index.ts";
+import type { Clock, Diagnostic, JsonObject, ValueObject } from "../../../../src/core/model/index.ts";
 import type { Attributes } from "../../../../src/core/model/schema.ts";
 import { type Connection, newConnection } from "../../../../src/fronts/terraform/calls/call.ts";
 import { calls } from "../../../../src/fronts/terraform/calls/data.ts";
@@ -121,6 +121,15 @@ export async function openAccount(options: AccountOptions = {}): Promise<OpenAcc
     ...options.sandbox,
   });
   onTestFinished(() => sandbox.close());
+  return openSessionOn(sandbox, clock, options);
+}
+
+/** Opens another session on a sandbox: a later process of the provider. */
+export async function openSessionOn(
+  sandbox: Sandbox,
+  clock: Clock,
+  options: AccountOptions = {},
+): Promise<OpenAccount> {
   const warnings: Diagnostic[] = [];
   const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"] };
   const session = await openSession(complete(catalogue.provider.attributes, options.config ?? {}), {

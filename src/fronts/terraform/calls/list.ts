@@ -1,0 +1,79 @@
+/** The calls of `terraform query` and of generated configuration: decode, call the core, encode. */
+import { type Diagnostic, isError, type JsonObject } from "../../../core/model/index.ts";
+import { decodeDynamic, encodeDynamic } from "../codec/dynamic.ts";
+import { checkSource } from "../data/define.ts";
+import { type ListResource, listed, listResources } from "../data/lists.ts";
+import { problem, refuse } from "../messages.ts";
+import { generatedConfig, terraformKind, withheldByImport, withNull } from "../resource/attribute-mapping.ts";
+import { scopeOf } from "../resource/provider-scope.ts";
+import { importable } from "../resource/read.ts";
+import { encodeIdentity, resourceIdentity } from "../schema/identity.ts";
+import { schemaOf } from "../schema/of-kind.ts";
+import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
+import { type Calls, diagnosed, requireSession, rpcs, streamed, unary } from "./call.ts";
+
+export const calls: Calls = {
+  ValidateListResourceConfig: unary(rpcs.validateListResourceConfig, async ({ typeName, config }) => ({
+    diagnostics: await diagnosed(() => {
+      const source = sourceOf(typeName);
+      return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, "list");
+    }),
+  })),
+
+  ListResource: streamed(
+    rpcs.listResource,
+    async ({ typeName, config, includeResourceObject, limit }, connection, { send, cancelled }) => {
+      const { warnings: noticed } = connection;
+      const kind = terraformKind(typeName);
+      const notices = () => diagnosed(() => [], { kind, noticed });
+      const failures = await diagnosed(
+        async () => {
+          const source = sourceOf(typeName);
+          const known = (decodeDynamic(config, source.schema.attributes) ?? {}) as JsonObject;
+          const found = checkSource(source, known, "list");
+          if (found.some(isError)) return found;
+          const held = withheldByImport(kind);
+          const scope = scopeOf(requireSession(connection), connection.activity);
+          const warn = (reason: Diagnostic) => noticed.push(reason);
+          for await (const { object, displayName } of listed(source, known, scope, {
+            limit: Number(limit),
+            cancelled,
+            warn,
+          })) {
+            const identity = resourceIdentity(kind, { ...object.attributes, id: object.id }, scope.session);
+            const state = includeResourceObject ? await importable(kind, object, scope.account) : undefined;
+            await send({
+              identity: encodeIdentity(kind, identity),
+              displayName,
+              ...(state && { resourceObject: encodeDynamic(withNull(state, held), schemaOf(kind).attributes) }),
+              diagnostic: await notices(),
+            });
+          }
+          return found;
+        },
+        { kind, noticed },
+      );
+      if (failures.length > 0) await send({ diagnostic: failures });
+    },
+  ),
+
+  GenerateResourceConfig: unary(rpcs.generateResourceConfig, async ({ typeName, state: given }) => {
+    const kind = terraformKind(typeName);
+    const { attributes } = schemaOf(kind);
+    let config: DynamicValue | undefined = given;
+    const diagnostics = await diagnosed(
+      () => {
+        const state = decodeDynamic(given, attributes) as JsonObject | null;
+        if (state === null) return [];
+        const generated = generatedConfig(kind, state);
+        config = encodeDynamic(generated.config, attributes);
+        return generated.diagnostics;
+      },
+      { kind },
+    );
+    return { config, diagnostics };
+  }),
+};
+
+const sourceOf = (type: string): ListResource =>
+  listResources.get(type) ?? refuse(problem("internal/absent", { what: `list resource ${type}` }));

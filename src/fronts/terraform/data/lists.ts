@@ -1,0 +1,244 @@
+/**
+ * List resources, `list "hosting_…"` of `terraform query`: the objects that an import can adopt. All `list` blocks of a run share one
+ * listing of each collection. The grants of each service have their own list.
+ */
+import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
+import { mayPass } from "../../../core/lifecycle/index.ts";
+import {
+  breakCommands,
+  type Diagnostic,
+  escapeLine,
+  foldedDomain,
+  globOf,
+  type Json,
+  type JsonObject,
+  shownName,
+} from "../../../core/model/index.ts";
+import type { Attribute, Schema } from "../../../core/model/schema.ts";
+import type { DataSource } from "../index.ts";
+import { problem, refuse } from "../messages.ts";
+import type { ProviderScope } from "../resource/provider-scope.ts";
+import { allOf, filter, fits, readOnly, wordProblem } from "./define.ts";
+import { PHASES } from "./services.ts";
+
+/** A filter of a list. */
+interface Filter {
+  readonly attribute: Attribute;
+  /** Allowed words. Absent: any value. */
+  readonly words?: readonly string[];
+  /** Returns true if the filter includes the object. @param wanted Null without the filter. */
+  fits(wanted: Json, object: Remote): boolean;
+}
+
+const word = (name: string, description: string, words?: readonly string[]): Filter => ({
+  attribute: filter("string", description),
+  ...(words && { words }),
+  fits: (wanted, { attributes }) => fits(wanted, attributes[name]),
+});
+
+const PATTERN =
+  "`*` stands for any text, `?` for one character; in upper or lower case, international names in either form";
+
+/** Returns true if a text or its folded form fits a pattern. */
+function fitsPattern(pattern: Json | undefined, found: Json | undefined): boolean {
+  if (typeof pattern !== "string") return true;
+  const forms = (text: string) => [text, foldedDomain(text) ?? text];
+  return (
+    typeof found === "string" && forms(pattern).some((form) => forms(found).some((text) => globOf(form).test(text)))
+  );
+}
+
+const DOMAIN = `Only %s with this domain, such as \`*.acme.example\`: ${PATTERN}.`;
+
+/** Maximum number of services whose grants one list reads, without `max_requests`. */
+const MOST_PARENTS = 100;
+
+/** Filters of a kind, from its definition. */
+function filtersOf({ noun, words, attributes, phase, fromCatalogue }: Kind): Readonly<Record<string, Filter>> {
+  const { name, access } = words;
+  const has = (of: string) => Object.hasOwn(attributes.shape, of);
+  return {
+    [name]: {
+      attribute: filter("string", `Only ${noun}s with this ${name}: ${PATTERN}.`),
+      fits: (wanted, object) => fitsPattern(wanted, object.attributes[name]),
+    },
+    ...(phase && {
+      phase: {
+        attribute: filter(
+          "string",
+          `Only ${noun}s in this phase: ${LISTED_PHASES.map((one) => `\`${one}\``).join(", ")}.`,
+        ),
+        words: LISTED_PHASES,
+        fits: (wanted, { phase }) => wanted === null || wanted === phase,
+      },
+    }),
+    ...(has("status") && { status: word("status", `Only ${noun}s of this status, in the API's own word.`) }),
+    ...(fromCatalogue && {
+      plan: word(fromCatalogue.name, `Only ${noun}s of the plan of this name, in upper or lower case.`),
+    }),
+    ...(access && {
+      permission: word(access.permission, `Only ${noun}s with this permission.`, access.levels),
+    }),
+  };
+}
+
+/** Phases of listed objects. An import refuses an object that has ended. */
+const LISTED_PHASES = PHASES.filter((phase) => phase !== "gone");
+
+const UNMANAGED =
+  "True for objects that no state contains. The provider knows only the states that were used on this machine or with the same `HOSTFORM_STORE`.";
+
+/** Attributes that select the parents of nested objects. */
+function parentFilters({ noun, words: { parent } }: Kind): Schema["attributes"] {
+  if (parent === undefined) return {};
+  return {
+    [parent.attribute]: filter("string", `Only ${noun}s of this ${parent.noun}. Takes one request.`),
+    domain: filter("string", DOMAIN.replace("%s", `${noun}s of ${parent.plural}`)),
+    max_requests: filter(
+      "number",
+      `Maximum number of ${parent.plural} whose ${noun}s are read, with one request for each. The list fails if more ${parent.plural} match. Default: ${MOST_PARENTS}. The API allows 60 requests a minute.`,
+    ),
+  };
+}
+
+/** A list resource. */
+export interface ListResource extends Pick<DataSource, "name" | "schema" | "check"> {
+  readonly kind: Kind;
+  readonly filters: Readonly<Record<string, Filter>>;
+}
+
+function listResource(kind: Kind): ListResource {
+  const filters = filtersOf(kind);
+  const { noun, parent } = kind;
+  const cost = parent === undefined ? "one request for 100 objects" : `one request for each ${kind.words.parent?.noun}`;
+  return {
+    name: kind.type,
+    kind,
+    filters,
+    schema: readOnly(
+      `Finds the ${noun}s of the account that an import can adopt, for \`terraform query\`. Takes ${cost}; all \`list\` blocks of a run share the lists. The ${noun}s are sorted by id. ${noun[0]?.toUpperCase()}${noun.slice(1)}s that have ended are not listed. If more objects match than the block's \`limit\` (default: 100), a warning shows the number.`,
+      {
+        ...Object.fromEntries(Object.entries(filters).map(([name, { attribute }]) => [name, attribute])),
+        ...parentFilters(kind),
+        unmanaged: filter("bool", UNMANAGED),
+      },
+    ),
+    check: (config) =>
+      Object.entries(filters).flatMap(([name, { words }]) =>
+        words === undefined ? [] : wordProblem(name, config[name], words, ""),
+      ),
+  };
+}
+
+export const listResources: ReadonlyMap<string, ListResource> = new Map(
+  [...kinds.values()].filter(({ list }) => list !== undefined).map((kind) => [kind.type, listResource(kind)]),
+);
+
+/** A found object. */
+interface Found {
+  readonly object: Remote;
+  readonly displayName: string;
+}
+
+interface Listing {
+  /** Maximum number of objects. */
+  readonly limit: number;
+  readonly cancelled: AbortSignal | undefined;
+  /** Receives each reason why the list lacks objects, before the next object. */
+  warn(reason: Diagnostic): void;
+}
+
+/**
+ * Lists the matching objects. Sends no request after the call is cancelled.
+ * @throws HostformError if a list cannot be read.
+ */
+export async function* listed(
+  { kind, filters }: ListResource,
+  config: JsonObject,
+  scope: ProviderScope,
+  { limit, cancelled, warn }: Listing,
+): AsyncGenerator<Found> {
+  let count = 0;
+  let last: Found | undefined;
+  for (const { parent, read } of limit > 0 ? await batchesOf(kind, config, scope, warn) : []) {
+    if (cancelled?.aborted) return;
+    const objects: Remote[] = [];
+    for (const object of await read()) {
+      const isMatch = Object.entries(filters).every(([name, one]) => one.fits(config[name] ?? null, object));
+      if (object.phase === "gone" || !isMatch) continue;
+      if (config.unmanaged !== true || !(await scope.holdings.isManaged(kind, object))) objects.push(object);
+    }
+    for (const object of objects) {
+      if (cancelled?.aborted) return;
+      if (last !== undefined) {
+        // Terraform reads no response after the limit, so the warning comes before the last object.
+        if (count === limit)
+          warn(
+            problem("terraform.lookup/limit", { noun: kind.noun, limit, total: parent ? undefined : objects.length }),
+          );
+        yield last;
+        if (count === limit) return;
+      }
+      last = { object, displayName: displayName(kind, object, parent) };
+      count += 1;
+    }
+  }
+  if (last !== undefined) yield last;
+}
+
+/** Part of a list that one listing contains. */
+interface Batch {
+  readonly parent?: Remote;
+  readonly read: () => Promise<readonly Remote[]>;
+}
+
+async function batchesOf(
+  kind: Kind,
+  config: JsonObject,
+  { session }: ProviderScope,
+  warn: Listing["warn"],
+): Promise<Batch[]> {
+  const { parent } = kind.words;
+  if (parent === undefined) return [{ read: () => allOf(kind.type, session) }];
+  const id = config[parent.attribute];
+  if (typeof id === "string") return [{ read: () => allOf(kind.type, session, id) }];
+  const all = await allOf(parent.type, session);
+  const parents = all.filter(
+    ({ phase, attributes }) => phase !== "gone" && fitsPattern(config.domain, attributes.domain),
+  );
+  const most = typeof config.max_requests === "number" ? config.max_requests : MOST_PARENTS;
+  if (parents.length > most)
+    refuse(
+      problem("terraform.lookup/requests", { noun: kind.noun, parents: parent.plural, count: parents.length, most }),
+    );
+  const { noun } = kind;
+  return parents.map((one) => ({
+    parent: one,
+    read: () =>
+      allOf(kind.type, session, one.id).catch((error: unknown) => {
+        // A host may hide the children of a service that is not live yet (§3).
+        if (one.phase === "live" || one.phase === "suspended" || !mayPass(error)) throw error;
+        warn(problem("apply.waiting/hidden", { noun, of: `${parent.noun} ${one.id}` }));
+        return [];
+      }),
+  }));
+}
+
+/** Returns for example `www.acme.example (service 1003, live)`. The host chose the texts, so controls are escaped. */
+function displayName(
+  { noun, words, phase: hasPhase }: Kind,
+  { id, attributes, phase }: Remote,
+  parent?: Remote,
+): string {
+  const text = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
+  const { name, access } = words;
+  const of = text(parent?.attributes.domain);
+  const parentId =
+    words.parent === undefined
+      ? undefined
+      : `${of === undefined ? "" : `${of}, `}${words.parent.noun} ${attributes[words.parent.attribute]}`;
+  const state = hasPhase === undefined ? text(attributes[access?.permission ?? "status"]) : phase;
+  const about = [`${noun} ${id}`, parentId, state].filter((part) => part !== undefined).join(", ");
+  const title = text(attributes[name]) ?? text(attributes.plan);
+  return breakCommands(escapeLine(title === undefined ? about : `${shownName(title)} (${about})`));
+}
