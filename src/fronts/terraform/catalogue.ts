@@ -4,6 +4,7 @@ import { dataSources, ephemeralResources, functions } from "./data/index.ts";
 import type { ProviderFunction } from "./index.ts";
 import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
+import { actions } from "./resource/action.ts";
 import { schemaOf } from "./schema/of-kind.ts";
 
 /** Schemas of the provider, by name. Function names lack the prefix `provider::hosting::`. */
@@ -13,6 +14,7 @@ export const catalogue = {
   dataSources: new Map(dataSources.map(({ name, schema }) => [name, schema])),
   ephemeral: new Map(ephemeralResources.map(({ name, schema }) => [name, schema])),
   functions: new Map(functions.map((one) => [one.name, one])),
+  actions: new Map(actions.map(({ name, schema }) => [name, schema])),
 };
 
 export type Catalogue = typeof catalogue;

@@ -11,6 +11,7 @@ import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import { noSuchMethod, type Peer } from "../wire/grpc.ts";
 import type { Log } from "../wire/log.ts";
 import { type FunctionSchema, StringKind } from "../wire/tfplugin6.gen.ts";
+import { calls as actionCalls } from "./action.ts";
 import { type Calls, diagnosed, type Host, newConnection, rpcs, toDiagnostics, unary } from "./call.ts";
 import { calls as dataCalls } from "./data.ts";
 import { calls as resourceCalls } from "./resource.ts";
@@ -78,6 +79,9 @@ export const calls: Calls = {
     resourceSchemas: schemas(catalogue.resources),
     dataSourceSchemas: schemas(catalogue.dataSources),
     ephemeralResourceSchemas: schemas(catalogue.ephemeral),
+    actionSchemas: Object.fromEntries(
+      Object.entries(schemas(catalogue.actions)).map(([name, schema]) => [name, { schema }]),
+    ),
     functions: functionMessages(),
     serverCapabilities,
   })),
@@ -88,6 +92,7 @@ export const calls: Calls = {
     dataSources: [...catalogue.dataSources.keys()].map((typeName) => ({ typeName })),
     ephemeralResources: [...catalogue.ephemeral.keys()].map((typeName) => ({ typeName })),
     functions: [...catalogue.functions.keys()].map((name) => ({ name })),
+    actions: [...catalogue.actions.keys()].map((typeName) => ({ typeName })),
   })),
 
   GetFunctions: unary(rpcs.getFunctions, () => ({
@@ -143,6 +148,7 @@ export const calls: Calls = {
 
   ...resourceCalls,
   ...dataCalls,
+  ...actionCalls,
 };
 
 function schemas(of: ReadonlyMap<string, Schema>) {
