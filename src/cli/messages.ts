@@ -246,8 +246,8 @@ const catalogue = {
     summary: `${JSON.stringify(command)} cannot be run: ${reason}`,
     remedies: ["After `--`, pass a program that is on the PATH."],
   })),
-  "usage/browser": error(({ command, why }: Words<"command" | "why">) => ({
-    summary: `The browser could not be opened: ${command}${why}`,
+  "usage/browser": error(({ failure }: Words<"failure">) => ({
+    summary: `The browser could not be opened: ${failure}`,
     remedies: ["To print the URL, run the command without `--open`."],
   })),
   "usage/platform": error(({ platform, platforms }: Words<"platform"> & { platforms: readonly string[] }) => ({

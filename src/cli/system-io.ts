@@ -1,7 +1,7 @@
 /** Implements the process interface of a command: streams, signals and programs of this process. */
 import path from "node:path";
 import type { ReadStream } from "node:tty";
-import { childEnvironment, errnoOf, HostformError, systemClock, utf8 } from "../core/model/index.ts";
+import { errnoOf, HostformError, systemClock, utf8 } from "../core/model/index.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
 import { problem, raise } from "./messages.ts";
 import { guardMessages } from "./streams.ts";
@@ -170,23 +170,7 @@ async function runCommand(
   }
 }
 
-const OPENERS: Readonly<Record<string, readonly string[]>> = {
-  darwin: ["open"],
-  win32: ["rundll32", "url.dll,FileProtocolHandler"],
-};
-
-/** Opens a URL in the user's browser. The URL is an argument of a program, never part of a shell command. */
 async function browse(url: string): Promise<void> {
-  const [command = "xdg-open", ...args] = OPENERS[process.platform] ?? [];
-  const [{ spawn }, { ended, programPath }] = await Promise.all([import("node:child_process"), programs()]);
-  const env = childEnvironment(process.env);
-  const program = programPath(command, env) ?? NOWHERE;
-  const open = async () => ended(spawn(program, [...args, url], { stdio: "ignore", env }));
-  const code = await open().catch((error: unknown) => {
-    if (errnoOf(error) === undefined) throw error;
-    return `: ${errnoOf(error)}`;
-  });
-  if (code === 0) return;
-  const why = typeof code === "string" ? code : ` ended with ${code}`;
-  raise("usage/browser", { command, why });
+  const failure = await (await programs()).browse(url, process.env);
+  if (failure !== undefined) raise("usage/browser", { failure });
 }

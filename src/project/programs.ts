@@ -1,11 +1,10 @@
 /** Runs the programs of a project in this process. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { constants } from "node:os";
-import { captureCommand, programPath } from "../core/files/secret-command.ts";
+import { spawn } from "node:child_process";
+import { browse, captureCommand, ended, programPath } from "../core/files/secret-command.ts";
 import { errnoOf } from "../core/model/index.ts";
 import type { Host, ShellOptions } from "./source.ts";
 
-export { captureCommand, programPath };
+export { browse, captureCommand, ended, programPath };
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE_MS = 5_000;
@@ -45,14 +44,6 @@ export async function runShell(
     signal.removeEventListener("abort", stop);
     clearTimeout(grace);
   }
-}
-
-/** Waits for the end of a process. @returns its exit code, or 128+n if signal n ended it. */
-export function ended(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
-  });
 }
 
 /**

@@ -167,6 +167,7 @@ export class Machine {
         clock,
         onWarning: (warning) => void warnings.push(warning),
       }),
+      browse: async () => "there is no browser",
       secretOutputs: mortalOutputs(files, life),
       secretDestination: (output, of) => files.destination(output, of),
       close: async () => store.close(),

@@ -8,6 +8,7 @@ export { createSynced, type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile
 export * from "./file-system.ts";
 export { isForeignPath, isInside, isPortableName } from "./paths.ts";
 export {
+  browse,
   type CaptureOptions,
   type CommandEnd,
   type CommandRunner,

@@ -1,7 +1,8 @@
-// Runs the user's programs that receive or print a secret.
-import { spawn } from "node:child_process";
+// Runs the user's programs that receive or print a secret, such as a sign-on URL.
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
 import path from "node:path";
-import { attempt, type EnvVars, errnoOf } from "../model/index.ts";
+import { attempt, childEnvironment, type EnvVars, errnoOf } from "../model/index.ts";
 import { look } from "./file-system.ts";
 
 export interface CommandEnd {
@@ -134,4 +135,34 @@ function collected(stream: NodeJS.ReadableStream, most: number): () => string {
     size += chunk.length;
   });
   return () => Buffer.concat(chunks).toString("utf8");
+}
+
+/** Waits for the end of a process. @returns its exit code, or 128+n if signal n ended it. */
+export function ended(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+}
+
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/**
+ * Opens a URL in the user's browser. The URL is an argument of a program, never part of a shell command.
+ * @returns the reason of a failure, for example `xdg-open: ENOENT`.
+ */
+export async function browse(url: string, env: EnvVars): Promise<string | undefined> {
+  const [command = "xdg-open", ...args] = OPENERS[process.platform] ?? [];
+  const program = programPath(command, env);
+  if (program === undefined) return `${command}: ENOENT`;
+  try {
+    const code = await ended(spawn(program, [...args, url], { stdio: "ignore", env: childEnvironment(env) }));
+    return code === 0 ? undefined : `${command} ended with ${code}`;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return `${command}: ${errnoOf(error)}`;
+  }
 }

@@ -5,6 +5,7 @@ import { listResources } from "./data/lists.ts";
 import type { ProviderFunction } from "./index.ts";
 import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
+import { actions } from "./resource/action.ts";
 import { identitySchemaOf } from "./schema/identity.ts";
 import { schemaOf } from "./schema/of-kind.ts";
 
@@ -18,6 +19,7 @@ export const catalogue = {
   ephemeral: new Map(ephemeralResources.map(({ name, schema }) => [name, schema])),
   lists: new Map([...listResources].map(([name, { schema }]) => [name, schema])),
   functions: new Map(functions.map((one) => [one.name, one])),
+  actions: new Map(actions.map(({ name, schema }) => [name, schema])),
 };
 
 export type Catalogue = typeof catalogue;

@@ -48,6 +48,8 @@ export interface ProviderSession {
   /** Objects of the state that this machine knows. */
   readonly holdings: Holdings;
   readonly secretOutputs: SecretOutputs;
+  /** Opens a URL in the user's browser. @returns the reason of a failure. */
+  browse(url: string): Promise<string | undefined>;
   /** Returns the destination of a secret. @throws HostformError `secret.output` for a forbidden place. */
   secretDestination(output: FileOutput, of: SecretName): Promise<SecretDestination>;
   close(): Promise<void>;

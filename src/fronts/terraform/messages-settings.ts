@@ -1,6 +1,6 @@
-/** Texts of the provider about its configuration, values on the wire and data sources. */
-import { type Catalogue, error, type Texts, type Words, warning } from "../../core/messages/message.ts";
-import type { Remedy } from "../../core/model/index.ts";
+/** Texts of the provider about its configuration, values on the wire, data sources and actions. */
+import { type Catalogue, either, error, type Texts, type Words, warning } from "../../core/messages/message.ts";
+import type { Diagnostic, Remedy } from "../../core/model/index.ts";
 
 export const texts = (summary: string, detail?: string, ...remedies: readonly Remedy[]): Texts => ({
   summary,
@@ -12,6 +12,12 @@ const PROJECT_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning a
 const REPORT = "Run the command again. If it fails again, report the command and its output.";
 const BACKUP =
   "Restore the state from a backup. Or remove the resource with `terraform state rm` and import the object again.";
+
+/** `what`: kind, id and name of an object. */
+type Of = Words<"what">;
+type Place = { readonly place: string | undefined };
+/** `file`: file with a password whose destination failed. */
+type Recovered = Words<"place"> & { file: string | undefined; reason: Diagnostic | undefined };
 
 export const settings = {
   // The provider's configuration.
@@ -154,6 +160,20 @@ export const settings = {
       `Set \`${name}\`. If the attribute is optional, you can omit it (null).`,
     ),
   ),
+  "config.missing_attribute/action_password": error(({ type }: Words<"type">) =>
+    texts(
+      `\`password\` is required: the host generates no password for a service of type ${type}`,
+      "Terraform removes an ephemeral value when it saves the plan of `-invoke`.",
+      "Set `password`. With `-invoke`, use a variable that is sensitive and not ephemeral.",
+    ),
+  ),
+  "config.invalid_value/action_password": error(({ type }: Words<"type">) =>
+    texts(
+      `The host generates the password of a service of type ${type}`,
+      undefined,
+      "Replace `password` by `secret_output`.",
+    ),
+  ),
   "config.missing_attribute/one_of": error(({ words }: Words<"words">) =>
     texts(`${words} is required`, undefined, `Set ${words}.`),
   ),
@@ -170,6 +190,75 @@ export const settings = {
   ),
   "config.invalid_value/domain": error(({ name, why }: Words<"name" | "why">) =>
     texts(`${name} is not a domain name${why}`, undefined, "Example of a domain name: acme.example."),
+  ),
+
+  // Actions.
+  "terraform.action/suspend": warning(({ what }: Of) =>
+    texts(
+      `The action suspends ${what}, and the service goes offline`,
+      "A resource with `suspended = false` for this service ends the suspension at its next apply.",
+      "To keep the service online, remove the action from `-invoke` or `action_trigger`. To suspend it permanently, set `suspended = true` in its resource.",
+    ),
+  ),
+  "terraform.action/unsuspend": warning(({ what }: Of) =>
+    texts(
+      `The action ends the suspension of ${what}`,
+      "A resource with `suspended = true` for this service suspends it again at its next apply.",
+    ),
+  ),
+  "terraform.action/reset_password": warning(({ what, place }: Of & Place) =>
+    texts(
+      `The action sets a new password for ${what}, and the old password becomes invalid`,
+      place && `The host generates the password, and the provider writes it to ${place}.`,
+    ),
+  ),
+  "terraform.action/open_panel": warning(({ what, place }: Of & Words<"place">) =>
+    texts(
+      `The action requests a one-time URL for the control panel of ${what}`,
+      `The URL goes to ${place}. It signs on anyone who opens it.`,
+    ),
+  ),
+  "terraform.action/unneeded": warning(({ what, done }: Of & Words<"done">) =>
+    texts(`${what} is already ${done}: the action sends no request`),
+  ),
+  "terraform.action/early": either(({ what }: Of & { severity: Diagnostic["severity"] }) =>
+    texts(
+      `${what} is not live yet, and the action needs a live service`,
+      undefined,
+      "Pay the invoice of the service. Invoke the action when the service is live.",
+    ),
+  ),
+  "terraform.action/ended": error(({ what, status }: Of & Words<"status">) =>
+    texts(
+      `${what} has ended (status ${status})`,
+      "No request was sent.",
+      "Correct `service_id`, or remove the action.",
+    ),
+  ),
+  "terraform.action/job": warning(({ what }: Of) =>
+    texts(
+      `The host accepted the request about ${what}, and its job is not complete yet`,
+      undefined,
+      "The next plan reads the status. Do not invoke the action again before that.",
+    ),
+  ),
+  "terraform.action/browser": error(({ failure }: Words<"failure">) =>
+    texts(
+      `The browser could not be opened: ${failure}`,
+      "The one-time URL was not used, and no output contains it.",
+      "Run Terraform on a machine with a browser, or set `secret_output`.",
+    ),
+  ),
+  "secret.output/action": error(({ what, place, file, reason }: Of & Recovered) =>
+    texts(
+      `The new password of ${what} could not be written to ${place}`,
+      [reason?.detail, file && `The password is in the file ${file}, which only you can read.`]
+        .filter(Boolean)
+        .join(" "),
+      file === undefined
+        ? "Correct `secret_output` and invoke the action again: the host generates another password."
+        : `Move the password to its place and delete ${file}. Or correct \`secret_output\` and invoke the action again.`,
+    ),
   ),
 
   // Lookups of data sources.

@@ -11,6 +11,7 @@ import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import { noSuchMethod, type Peer } from "../wire/grpc.ts";
 import type { Log } from "../wire/log.ts";
 import { type FunctionSchema, StringKind } from "../wire/tfplugin6.gen.ts";
+import { calls as actionCalls } from "./action.ts";
 import { type Calls, diagnosed, type Host, newConnection, rpcs, toDiagnostics, unary } from "./call.ts";
 import { calls as dataCalls } from "./data.ts";
 import { calls as listCalls } from "./list.ts";
@@ -80,6 +81,9 @@ export const calls: Calls = {
     dataSourceSchemas: schemas(catalogue.dataSources),
     ephemeralResourceSchemas: schemas(catalogue.ephemeral),
     listResourceSchemas: schemas(catalogue.lists),
+    actionSchemas: Object.fromEntries(
+      Object.entries(schemas(catalogue.actions)).map(([name, schema]) => [name, { schema }]),
+    ),
     functions: functionMessages(),
     serverCapabilities,
   })),
@@ -91,6 +95,7 @@ export const calls: Calls = {
     ephemeralResources: [...catalogue.ephemeral.keys()].map((typeName) => ({ typeName })),
     listResources: [...catalogue.lists.keys()].map((typeName) => ({ typeName })),
     functions: [...catalogue.functions.keys()].map((name) => ({ name })),
+    actions: [...catalogue.actions.keys()].map((typeName) => ({ typeName })),
   })),
 
   GetFunctions: unary(rpcs.getFunctions, () => ({
@@ -147,6 +152,7 @@ export const calls: Calls = {
   ...resourceCalls,
   ...dataCalls,
   ...listCalls,
+  ...actionCalls,
 };
 
 function schemas(of: ReadonlyMap<string, Schema>) {

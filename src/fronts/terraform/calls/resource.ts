@@ -119,8 +119,9 @@ export const calls: Calls = {
         const scope = scopeIn(connection);
         const mark = decodeMark(plannedPrivate);
         const declared = decodeDynamic(config, attributes) ?? {};
-        const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
+        const { state: recorded, held } = stateIn(priorState, attributes, mark, declared);
         const planned = decodeDynamic(plannedState, attributes);
+        const prior = recorded && scope.afterActions(recorded, planned);
         // The removal of a replacement has the mark of its create.
         const isReplacement = planned === null && (mark.replacing ?? mark.creates) !== undefined;
         await connection.enforcement?.require(kind, { prior, planned, isReplacement }, scope);

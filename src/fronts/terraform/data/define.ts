@@ -144,11 +144,11 @@ export async function oneById(type: string, id: string, session: DataSession, at
   return existing(reading, { noun: kind.noun, id, attribute, source: `${type}s` });
 }
 
-/** Validates the configuration of a data source. Accepts unknown values. @param block first word of the block. */
+/** Validates the configuration of a data source or an action. Accepts unknown values. @param block first word of the block. */
 export function checkSource(
   { name, schema: { attributes }, check }: Pick<DataSource, "name" | "schema" | "check">,
   config: ValueObject,
-  block: "data" | "ephemeral" | "list",
+  block: "data" | "ephemeral" | "list" | "action",
 ): readonly Diagnostic[] {
   // An empty id would request another URL. Terraform accepts null as a value.
   const missing = Object.entries(attributes).filter(

@@ -4,7 +4,7 @@ import { accountOrigin, normalizeBaseUrl, overrideWarnings, requireAllowedOrigin
 import { HostingClient, VERSION, type Wait } from "../../../core/api/index.ts";
 import { budgetShareIn } from "../../../core/api/limiter.ts";
 import { isInMemory, openStore } from "../../../core/api/open-store.ts";
-import { appFolder, systemSecretFiles } from "../../../core/files/index.ts";
+import { appFolder, browse as openBrowser, systemSecretFiles } from "../../../core/files/index.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
 import { isRunning, processMark } from "../../../core/local/index.ts";
@@ -85,18 +85,20 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   if (wrong.length > 0) refuse(...wrong);
   const { stop, env, clock = systemClock, folder = process.cwd(), onWarning } = options;
   const own = TERRAFORMS.map((name) => path.resolve(folder, name));
+  const programs = withoutOurs(env, config);
   const secretOutputs = systemSecretFiles({
     folder,
-    env: withoutOurs(env, config),
+    env: programs,
     own,
     isOwn: isTerraforms,
     owner: "Terraform",
     projects: [appFolder(folder)],
   });
+  const browse = (url: string) => openBrowser(url, programs);
   const secretDestination: ProviderSession["secretDestination"] = (output, of) => secretOutputs.destination(output, of);
   const open = Object.keys(config).filter((name) => hasUnknown(config[name] ?? null));
   const needed = open.filter((name) => name !== "project");
-  if (needed.length > 0) return waitingSession(needed, { clock, stop, secretOutputs, secretDestination });
+  if (needed.length > 0) return waitingSession(needed, { clock, stop, browse, secretOutputs, secretDestination });
 
   const settings = settingsIn(config);
   const baseUrl = addressOf(config, env);
@@ -142,6 +144,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     moneyScale: reading.moneyScale,
     clock,
     stop,
+    browse,
     secretOutputs,
     secretDestination,
     get project() {
@@ -192,7 +195,7 @@ function atSetting<T>({ attribute }: ProviderToken, step: () => T): T {
 const notKnown = (names: readonly string[]): never => refuse(problem("terraform.not_known", { names }));
 
 /** Parts of a session that exist while the configuration is partly unknown. */
-type WaitingParts = Pick<ProviderSession, "clock" | "stop" | "secretOutputs" | "secretDestination">;
+type WaitingParts = Pick<ProviderSession, "clock" | "stop" | "browse" | "secretOutputs" | "secretDestination">;
 
 /** Parts that need the whole configuration. */
 const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts | "isOpen" | "close">, true>> = {

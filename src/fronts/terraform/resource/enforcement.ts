@@ -37,6 +37,8 @@ export interface Asked {
   /** Null: the change destroys the object. */
   readonly planned: ValueObject | null;
   readonly isReplacement: boolean;
+  /** True for the change of an action. A resource may change the same object in the same run. */
+  readonly isAction?: boolean;
   /** True in a plan. Terraform applies the change later or never. */
   readonly isLater: boolean;
 }
@@ -89,7 +91,7 @@ export class Enforcement {
     if (change === undefined) return [];
     const thing = asked.planned === null ? String(asked.prior?.id) : kind.naturalKey(asked.planned);
     // Changes without a natural key always count separately.
-    const key = JSON.stringify([kind.type, asked.planned === null, thing ?? ++this.#count]);
+    const key = JSON.stringify([kind.type, asked.planned === null, asked.isAction, thing ?? ++this.#count]);
     this.#changes.set(key, { change: { ...change, address: key }, label: change.address });
     const facts = changeFacts({ changes: [...this.#changes.values()].map((one) => one.change) });
     const shown = facts.map((one) => ({ ...one, address: this.#changes.get(one.address)?.label ?? one.address }));

@@ -114,7 +114,7 @@ type Own = Pick<
   "config" | "prior" | "observed" | "plans" | "adopting" | "ownerOf" | "siblings" | "severity" | "invoices"
 >;
 
-function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
+export function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
   const { account } = scope;
   return {
     kind,
@@ -323,7 +323,7 @@ async function planRecorded(
 }
 
 /** Returns the invoices of the account, if the object gives a reason to read them. All resources of a run share one reading. */
-async function invoicesFor(kind: Kind, config: ValueObject, observed: Observation, { account }: ProviderScope) {
+export async function invoicesFor(kind: Kind, config: ValueObject, observed: Observation, { account }: ProviderScope) {
   if (observed.status !== "present") return undefined;
   const { attributes, phase } = observed;
   const isAsked = asksForInvoices({ kind, attributes, phase, config, now: account.hostNow() });
@@ -387,7 +387,7 @@ function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string 
  * Returns the diagnostics about the target of a one-time secret: the provider may not write there, or, for a new object, the path
  * leads through a symbolic link or out of the project.
  */
-async function secretPlaceNotices(
+export async function secretPlaceNotices(
   kind: Kind,
   config: ValueObject,
   isNew: boolean,

@@ -67,6 +67,10 @@ export class ProviderScope {
   /** Ids of objects that Terraform has tainted because their secret is lost, by name. */
   readonly #lost = new Map<string | undefined, string>();
   readonly #said = new Set<string>();
+  /** Suspensions that actions of this process have requested, or ended, by the id of the service. */
+  readonly acted = new Map<string, boolean>();
+  /** Last action on each service. */
+  readonly turns = new Map<string, Promise<void>>();
 
   constructor(session: ProviderSession, activity = new Activity()) {
     this.session = session;
@@ -82,6 +86,13 @@ export class ProviderScope {
 
   get holdings(): Holdings {
     return this.session.holdings;
+  }
+
+  /** Returns the recorded values, with a planned suspension that an action of this process has already requested. */
+  afterActions(prior: JsonObject, planned: ValueObject | null): JsonObject {
+    const suspended = this.acted.get(String(prior.id));
+    const isRepeated = suspended !== undefined && (planned === null || planned.suspended === suspended);
+    return isRepeated ? { ...prior, suspended } : prior;
   }
 
   /** Returns true for the first call with a key. Limits a report to one in each process. */

@@ -58,6 +58,7 @@ export function fakeScope(type: string, { objects = [], answer, session, store }
       isRunning: (mark) => ["this process", "a living process"].includes(mark),
     },
     clock,
+    browse: async () => "there is no browser",
     stop: new AbortController().signal,
     entries,
     holdings: new Holdings({

@@ -1,0 +1,304 @@
+/**
+ * Actions, `action "hosting_…"`: requests about an existing service that belong to no declared value. A plan only warns. An action that
+ * changes a service is planned and applied like a change of a resource, so each request has one definition. An action has no state:
+ * before each request it reads the service, and no request repeats what is already true.
+ */
+import type { Remote } from "../../../core/kinds/index.ts";
+import { passwordForm } from "../../../core/kinds/service/words.ts";
+import { type Applied, applyChange, explain, planResource } from "../../../core/lifecycle/index.ts";
+import {
+  conditionWarning,
+  type Diagnostic,
+  HostformError,
+  hasUnknown,
+  isError,
+  type JsonObject,
+  outputPlace,
+  type SecretName,
+  type SecretOutput,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+import type { Attributes, Schema } from "../../../core/model/schema.ts";
+import { exactlyOne, existing, oneById, required } from "../data/define.ts";
+import { panelSso } from "../data/services.ts";
+import { problem, refuse } from "../messages.ts";
+import { schemaOf } from "../schema/of-kind.ts";
+import { applyContext, type Latest } from "./apply-context.ts";
+import { labelOf, named, recordedAs, terraformKind } from "./attribute-mapping.ts";
+import type { Enforcement } from "./enforcement.ts";
+import { inputOf, invoicesFor, secretPlaceNotices } from "./plan.ts";
+import type { ProviderScope } from "./provider-scope.ts";
+import { validateResource } from "./validate.ts";
+
+interface ActionContext {
+  readonly scope: ProviderScope;
+  readonly enforcement: Enforcement | undefined;
+}
+
+export interface Invocation extends ActionContext {
+  /** Aborted when Terraform cancels the call. The provider then starts no new request. */
+  readonly cancelled: AbortSignal | undefined;
+  /** Shows a message in Terraform's output. Must not receive a secret. */
+  progress(message: string): Promise<void>;
+}
+
+export interface ProviderAction {
+  readonly name: string;
+  readonly schema: Schema;
+  /** Validates a configuration. Values may be unknown, and are null if they are not set. */
+  check?(config: ValueObject): readonly Diagnostic[];
+  /** Describes the effect. Sends only GETs. Values may be unknown. */
+  plan(config: ValueObject, context: ActionContext): Promise<readonly Diagnostic[]>;
+  /** @throws HostformError */
+  invoke(config: JsonObject, invocation: Invocation): Promise<readonly Diagnostic[]>;
+}
+
+const kind = terraformKind("hosting_service");
+const { password, secret_output } = schemaOf(kind).attributes as Required<Attributes>;
+const SOMETHING = "a service whose id is known only after apply";
+/** Name of the parameter of each action. */
+const ID = "service_id";
+
+type Effect = "suspend" | "unsuspend" | "reset_password";
+
+interface Definition {
+  readonly effect: Effect;
+  readonly description: string;
+  /** Attributes beside the id. */
+  readonly attributes?: Attributes;
+  /** Word for the finished change. */
+  readonly done: string;
+  /** Returns the attributes of the service that the action declares. */
+  declare(config: ValueObject): ValueObject;
+  check?(config: ValueObject): readonly Diagnostic[];
+  /** Returns the reason why the action does not suit the service. */
+  suits?(config: ValueObject, live: JsonObject): readonly Diagnostic[];
+}
+
+/** Creates an action that changes a service. */
+function changing({ effect, description, attributes = {}, done, declare, check, suits }: Definition): ProviderAction {
+  /** Plans the change. @throws HostformError if the status of the service forbids it. */
+  async function changeOf(config: ValueObject, { id, attributes: read, phase }: Remote, scope: ProviderScope) {
+    const live = recordedAs(kind, { ...read, id }, {});
+    const what = named(kind, live.attributes);
+    if (phase === "gone") refuse(problem("terraform.action/ended", { what, status: String(read.status ?? phase) }));
+    const wrong = suits?.(config, live.attributes) ?? [];
+    if (wrong.length > 0) refuse(...wrong);
+    const declared = declare(config);
+    const observed = { status: "present", attributes: live.attributes, phase } as const;
+    const invoices = await invoicesFor(kind, declared, observed, scope);
+    const own = { config: declared, prior: live, observed, plans: [], invoices };
+    const address = labelOf(kind, live.attributes);
+    const { change, conditions = [], ...planned } = planResource({ ...inputOf(kind, own, scope), address });
+    const notices = [...planned.diagnostics, ...conditions.map(conditionWarning)];
+    const asked = { prior: change.before, planned: planned.result, isReplacement: false, isAction: true };
+    // An unpaid invoice keeps the service suspended.
+    const isHeld = declared.suspended === false && phase === "suspended" && change.requests === 0;
+    if (isHeld || change.unfulfilled) refuse(...notices.map((each) => ({ ...each, severity: "error" as const })));
+    return { change, what, declared, asked, notices, isEarly: change.deferred.length > 0 };
+  }
+
+  const early = (what: string, severity: Diagnostic["severity"]) =>
+    problem("terraform.action/early", { what, severity });
+
+  async function plan(config: ValueObject, { scope, enforcement }: ActionContext) {
+    const places = await secretPlaceNotices(kind, config, true, scope.session);
+    const effectOn = (what: string) =>
+      problem(`terraform.action/${effect}`, { what, place: placeOf(config.secret_output) });
+    if (hasUnknown(config[ID] ?? null)) return [effectOn(SOMETHING), ...places];
+    const live = await oneById(kind.type, String(config[ID]), scope.session, ID);
+    const { change, what, asked, notices, isEarly } = await changeOf(config, live, scope);
+    if (isEarly) return [early(what, "warning"), ...notices];
+    if (change.requests === 0) return [problem("terraform.action/unneeded", { what, done }), ...notices];
+    const judged = (await enforcement?.judge(kind, { ...asked, isLater: true }, scope)) ?? [];
+    return [effectOn(what), ...notices, ...places, ...judged];
+  }
+
+  async function invoke(config: JsonObject, { scope, enforcement, cancelled, progress }: Invocation) {
+    const id = String(config[ID]);
+    const live = await present(scope.account.get(kind, id), id);
+    const { change, what, declared, asked, notices, isEarly } = await changeOf(config, live, scope);
+    if (isEarly) refuse(early(what, "error"), ...notices);
+    if (notices.some(isError)) refuse(...notices);
+    if (change.requests === 0) {
+      await progress(`${what} is already ${done}: no request was sent`);
+      return [];
+    }
+    await enforcement?.require(kind, asked, scope);
+    const { address } = change;
+    const of = { name: undefined, config: {}, prior: change.before, operation: "update", cancelled } as const;
+    const { context, latest } = await applyContext(kind, { ...of, owner: { label: address }, scope });
+    const watch: typeof context.watch = {
+      wait: async (...waited) => {
+        await progress(`The host has queued the job of ${what}; waiting until it is complete`);
+        return context.watch.wait(...waited);
+      },
+    };
+    await progress(`Changing ${what}`);
+    let applied: Applied | undefined;
+    const problems: Diagnostic[] = [];
+    try {
+      applied = await applyChange(kind, change, declared, { ...context, watch });
+      problems.push(...applied.diagnostics, ...(applied.unclear ? [applied.unclear] : []));
+      if (applied.awaiting === "job") problems.push(problem("terraform.action/job", { what }));
+      if (applied.awaiting === undefined) await progress(`${what} is ${done}`);
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      problems.push(...explain(kind, address, declared as JsonObject, error));
+    }
+    if (context.fate.hasEffect && typeof declared.suspended === "boolean") scope.acted.set(id, declared.suspended);
+    scope.collections.changed(kind, undefined);
+    return [...(await recovered(problems, latest, what, scope)), ...notices];
+  }
+
+  return {
+    name: `hosting_${effect}`,
+    schema: { version: 0, description, attributes: { [ID]: required("string", "Id of the service."), ...attributes } },
+    check: (config) => check?.(config) ?? [],
+    plan,
+    // Two actions of a run may change one service at the same time. The second one must read the result of the first one.
+    invoke: (config, invocation) => {
+      const { turns } = invocation.scope;
+      const id = String(config[ID]);
+      const own = (turns.get(id) ?? Promise.resolve()).then(() => invoke(config, invocation));
+      turns.set(
+        id,
+        own.then(
+          () => undefined,
+          () => undefined,
+        ),
+      );
+      return own;
+    },
+  };
+}
+
+const present = (reading: Promise<Remote | undefined>, id: string) =>
+  existing(reading, { noun: kind.noun, id, attribute: ID, source: `${kind.type}s` });
+
+function placeOf(output: Value = null): string | undefined {
+  const given = outputOf(output);
+  return given && outputPlace(given);
+}
+
+/** Returns a declared destination, without the nulls of Terraform. */
+function outputOf(output: Value): SecretOutput | undefined {
+  if (output === null || hasUnknown(output)) return undefined;
+  return Object.fromEntries(Object.entries(output).filter(([, value]) => value !== null)) as unknown as SecretOutput;
+}
+
+/** Writes a new password beside its destination if the destination has failed: no state holds the password. */
+async function recovered(problems: Diagnostic[], { resource }: Latest, what: string, scope: ProviderScope) {
+  const { id, generated_password: secret } = resource?.attributes ?? {};
+  if (typeof secret !== "string") return problems;
+  const place = placeOf(resource?.attributes.secret_output) ?? "";
+  const file = `service-${String(id)}.password`;
+  const name = { address: what, attribute: "generated_password" };
+  const failed = (error: unknown) => {
+    if (!(error instanceof HostformError)) throw error;
+    return false;
+  };
+  const isSaved = await scope.session.secretOutputs.write({ file }, name, secret).then(() => true, failed);
+  const reason = problems.find(({ code }) => code === "secret.output");
+  const others = problems.filter((each) => each !== reason);
+  return [problem("secret.output/action", { what, place, file: isSaved ? file : undefined, reason }), ...others];
+}
+
+const suspend = changing({
+  effect: "suspend",
+  description:
+    "Suspends a service: its site goes offline until the suspension ends. The host still bills the service. A service that is already suspended receives no request. A resource that declares `suspended = false` ends the suspension at its next apply.",
+  done: "suspended",
+  declare: () => ({ suspended: true }),
+});
+
+const unsuspend = changing({
+  effect: "unsuspend",
+  description:
+    "Ends the suspension of a service. A service that is not suspended receives no request. While an invoice of the service is overdue, the action fails. A resource that declares `suspended = true` suspends the service again at its next apply.",
+  done: "online",
+  declare: () => ({ suspended: false }),
+});
+
+const resetPassword = changing({
+  effect: "reset_password",
+  description:
+    "Sets the control-panel password of a service. Shared and WordPress hosting take `password`. For Root VPS and Virtual Desktop, the host generates a password and returns it once; `secret_output` receives it, and no plan, state or log contains it. Each invocation sets the password again.",
+  attributes: {
+    password: {
+      ...password,
+      description:
+        "New password (shared and WordPress hosting), at least 8 characters. Write-only: takes ephemeral values. Terraform removes ephemeral values when it saves a plan, so `-invoke` needs a variable that is `sensitive` and not `ephemeral`; the plan then contains its value.",
+    } as Attributes[string],
+    secret_output: {
+      ...secret_output,
+      description: `Destination of the generated password: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. The provider checks the destination before it sends the request.`,
+    } as Attributes[string],
+  },
+  done: "protected by the new password",
+  declare: ({ password: given = null, secret_output: output = null }) => ({
+    password_version: 1,
+    ...(given !== null && { password: given }),
+    ...(output !== null && { secret_output: output }),
+  }),
+  check: checkSecrets,
+  suits({ password: given = null }, { product_type: type }) {
+    const form = passwordForm(typeof type === "string" ? type : null);
+    const about = { type: JSON.stringify(type), attribute: ["password"] };
+    if (form === "given" && given === null) return [problem("config.missing_attribute/action_password", about)];
+    return form === "generated" && given !== null ? [problem("config.invalid_value/action_password", about)] : [];
+  },
+});
+
+/** Checks `password` and `secret_output` like the attributes of the resource. */
+function checkSecrets(config: ValueObject): Diagnostic[] {
+  const own = validateResource(kind, config, true).filter(
+    ({ attribute: [name = ""] = [] }) => (config[name] ?? null) !== null && name !== ID,
+  );
+  return [...own, ...exactlyOne(config, ["password", "secret_output"])];
+}
+
+const openPanel: ProviderAction = {
+  name: "hosting_open_panel",
+  schema: {
+    version: 0,
+    description:
+      "Signs on to the control panel of a service with a one-time URL. Without `secret_output`, the action opens the URL in the browser of the machine on which Terraform runs. The URL signs on anyone who opens it, so no plan, state, output or log contains it.",
+    attributes: {
+      [ID]: required("string", "Id of the service; it must be provisioned."),
+      secret_output: {
+        ...secret_output,
+        description:
+          "Destination of the URL in place of the browser: exactly one of `file`, `env_file` and `command`. A command reads the URL from standard input, and reads nothing when the provider tests the command.",
+      } as Attributes[string],
+    },
+  },
+  check: (config) => checkSecrets({ ...config, password: UNKNOWN }),
+  async plan(config, { scope }) {
+    const places = await secretPlaceNotices(kind, config, true, scope.session);
+    const place = placeOf(config.secret_output) ?? "the browser of this machine";
+    if (hasUnknown(config[ID] ?? null))
+      return [problem("terraform.action/open_panel", { what: SOMETHING, place }), ...places];
+    const { id, attributes } = await oneById(kind.type, String(config[ID]), scope.session, ID);
+    return [problem("terraform.action/open_panel", { what: named(kind, { ...attributes, id }), place }), ...places];
+  },
+  async invoke(config, { scope, progress }) {
+    const { session } = scope;
+    const output = outputOf(config.secret_output ?? null);
+    const id = String(config[ID]);
+    const of: SecretName = { address: `service ${id}`, attribute: "url" };
+    if (output !== undefined) await session.secretOutputs.check(output, of);
+    const { url } = await panelSso.read({ [ID]: id }, session);
+    if (output !== undefined) await session.secretOutputs.write(output, of, String(url));
+    else {
+      const failure = await session.browse(String(url));
+      if (failure !== undefined) refuse(problem("terraform.action/browser", { failure }));
+    }
+    await progress(`The sign-on URL of service ${id} is in ${placeOf(config.secret_output) ?? "the browser"}`);
+    return [];
+  },
+};
+
+export const actions: readonly ProviderAction[] = [suspend, unsuspend, resetPassword, openPanel];
