@@ -37,6 +37,7 @@ import {
   readOldKeys,
   readStateKey,
   type StateBackend,
+  TF_ENCRYPTION,
   thisProcess,
 } from "../core/record/index.ts";
 import { backendSettings } from "../fronts/source/index.ts";
@@ -308,15 +309,15 @@ export type StateKeys = ReturnType<typeof stateKeys>;
 export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">, tokens: Tokens = async () => []) {
   const { env } = source;
   /** Runs the key command. It runs without a shell, without credentials, and outside of the project. Its output is secret. */
-  const run: KeyCommand = async (command, variable) => {
+  const start = async (command: readonly [string, ...string[]], variable: string, input = "") => {
     const options = {
       cwd: folderOfUser(source),
       // Remove even variables that HOSTFORM_CHILD_ENV allows.
       env: childEnvironment({ ...env, HOSTFORM_CHILD_ENV: undefined }, await tokens()),
-      input: "",
+      input,
       timeoutMs: SECRET_COMMAND_MS,
     };
-    const { failure, stdout, stderr } = await host.capture(wordsOf(command, variable), options);
+    const { failure, stdout, stderr } = await host.capture(command, options);
     redaction.learn(`command in ${variable}`, stdout);
     if (failure === undefined) return stdout;
     return fail("state.key", `The command in ${variable} ${failure}`, {
@@ -324,11 +325,22 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
       remedies: ["Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else."],
     });
   };
+  const run: KeyCommand = (command, variable) => start(wordsOf(command, variable), variable);
+  const format = formatIn(env);
+  const ofTofu = format === undefined ? undefined : env[TF_ENCRYPTION]?.trim();
   const make = (variables: KeyVariables) => {
-    const key = readStateKey(env, variables, run);
-    if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
+    if (variables !== KEY_VARIABLES)
+      return new Encryption({ key: readStateKey(env, variables, run), variables, format });
+    const providers = once(async () => {
+      const { tofuProviders } = await import("./tofu-keys.ts");
+      const learn = (secret: string) => redaction.learn(TF_ENCRYPTION, secret);
+      return tofuProviders(ofTofu ?? "", (command, input) => start(command, TF_ENCRYPTION, input), learn);
+    });
+    const key = readStateKey(env, variables, run, ofTofu ? providers : undefined);
     const old = once(() => readOldKeys(env, key, run));
-    return new Encryption({ key, variables, old, acceptsClear: env[ALLOW_UNENCRYPTED] === "1" });
+    const made = new Encryption({ key, variables, old, format, acceptsClear: env[ALLOW_UNENCRYPTED] === "1" });
+    if (format !== undefined) made.required();
+    return made;
   };
   const known = new Map<KeyVariables, Encryption>();
   return (variables = KEY_VARIABLES): Encryption => {
@@ -336,6 +348,14 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
     known.set(variables, made);
     return made;
   };
+}
+
+/** Returns the form of new encrypted states. @throws HostformError `state.key` */
+function formatIn({ HOSTFORM_STATE_FORMAT: format }: ProjectSource["env"]): "opentofu" | undefined {
+  if (format === undefined || format === "opentofu") return format;
+  return fail("state.key", `HOSTFORM_STATE_FORMAT is ${JSON.stringify(format)}`, {
+    remedies: ["Set it to opentofu, or unset it for hostform's own form."],
+  });
 }
 
 /** Returns the names of environment variables with API tokens. */

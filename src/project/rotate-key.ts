@@ -32,14 +32,17 @@ export async function rotateKey(state: ProjectState): Promise<RotatedKey> {
     });
   }
   const isCommand = key.variable === NEW_KEY_VARIABLES.command;
-  const variable = { name: KEY_VARIABLES[isCommand ? "command" : key.from], isCommand };
+  const variable = {
+    name: KEY_VARIABLES[isCommand ? "command" : key.from === "key" ? "key" : "passphrase"],
+    isCommand,
+  };
   return { ...(await rotate(state, encryption)), old, key, variable };
 }
 
 async function same(one: StateKey, other: StateKey): Promise<boolean> {
   return one.from === "key"
     ? other.from === "key" && (await bytesOf(one)).equals(await bytesOf(other))
-    : other.from === "passphrase" && one.passphrase === other.passphrase;
+    : one.from === "passphrase" && other.from === "passphrase" && one.passphrase === other.passphrase;
 }
 
 /** Changes the key. If an earlier run stopped after its last write, only the new key opens the state. */

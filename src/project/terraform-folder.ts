@@ -18,7 +18,7 @@ import {
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
-import { KEY_VARIABLES } from "../core/record/index.ts";
+import { ALLOW_UNENCRYPTED, KEY_VARIABLES } from "../core/record/index.ts";
 import { stateKeys } from "./backend.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Project } from "./project.ts";
@@ -32,6 +32,8 @@ type Recorded = Awaited<ReturnType<Front["storedCreates"]>>["creates"][number];
 
 /** Settings of the backend `http` that hostform cannot use. */
 const UNSUPPORTED = ["skip_cert_verification", "client_certificate_pem", "client_private_key_pem"];
+
+const FORMAT = "HOSTFORM_STATE_FORMAT";
 
 const EMPTY: State = { lineage: "", serial: 0, resources: new Map() };
 
@@ -78,8 +80,7 @@ export async function terraformFolder(
   const state = new ProjectState(
     parts,
     { backend: async () => backend, providers },
-    // Terraform cannot read an encrypted state.
-    stateKeys({ ...parts, source: { ...parts.source, env: without(env, Object.values(KEY_VARIABLES)) } }),
+    stateKeys({ ...parts, source: { ...parts.source, env: keysOfEngine(env) } }),
     place,
   );
   const unreadable: Resolvable["state"] = {
@@ -149,6 +150,12 @@ const secretsOf = (text: unknown): string[] => (typeof text === "string" && text
 
 const without = (env: ProjectSource["env"], names: readonly string[]) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+
+/** Returns the environment with OpenTofu's key only. Terraform and OpenTofu cannot read hostform's form. */
+const keysOfEngine = (env: ProjectSource["env"]) => ({
+  ...without(env, [...Object.values(KEY_VARIABLES), FORMAT]),
+  ...(env.TF_ENCRYPTION?.trim() && { [FORMAT]: "opentofu", [ALLOW_UNENCRYPTED]: "1" }),
+});
 
 /** Returns possible names of the project: from the environment, and literals in the configuration. */
 function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined)[] {

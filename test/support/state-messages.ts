@@ -44,7 +44,7 @@ export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof lock
   "state.unreadable/encryption": [{}],
   "state.unreadable/backup": [{ place: "hosting.tfstate.backup", why: "The state is empty" }],
   "state.newer": [{ source: "state in hosting.tfstate", format: 5, newest: 4 }],
-  "state.foreign": (["encrypted", 3, undefined] as const).map((format) => ({ source, format })),
+  "state.foreign": ([3, undefined] as const).map((format) => ({ source, format })),
   "state.conflict": [
     { field: "serial", given: 3, stored: 4, place: source },
     { field: "lineage", given: "0f1e2d", stored: "3c4b5a", place: source },
@@ -60,6 +60,11 @@ export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof lock
   "state.key/missing": [
     { ...keyed, other: undefined, otherFrom: undefined },
     { ...keyed, other: keys.passphrase, otherFrom: "passphrase" },
+  ],
+  "state.key/opentofu": [
+    { why: "missing", names: "key_provider.pbkdf2.main" },
+    { why: "wrong", names: "key_provider.pbkdf2.main" },
+    { why: "unsupported", names: "key_provider.aws_kms.main" },
   ],
   "state.key/unset": [keys],
   "state.key/wrong": [

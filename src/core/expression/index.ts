@@ -6,7 +6,7 @@
  */
 export { convert, fromValue, stored, toValue } from "./conversion.ts";
 export { evaluate } from "./evaluate.ts";
-export { compileJson, isTemplate, parseExpression, parseTemplate, parseType } from "./parse.ts";
+export { compileJson, isTemplate, parseBlocks, parseExpression, parseTemplate, parseType } from "./parse.ts";
 export { attempt, placed, Refusal } from "./refusal.ts";
 export { callIn, type Expression, type PlacedTraversal, traversalsOf } from "./syntax.ts";
 export {

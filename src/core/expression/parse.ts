@@ -1,6 +1,6 @@
 import { SYNTAX } from "../messages/expressions.ts";
 import { type AttributePath, ExpressionError, isObject, type Json } from "../model/index.ts";
-import { convert } from "./conversion.ts";
+import { convert, toValue } from "./conversion.ts";
 import { evaluate } from "./evaluate.ts";
 import { literalNumber } from "./number.ts";
 import { Parser } from "./parser.ts";
@@ -154,4 +154,41 @@ function preset(node: NodeOf<"call">, type: Type): Typed | undefined {
   return attempt(read, ({ message }) => {
     throw new ExpressionError(SYNTAX.default(message), value.offset);
   });
+}
+
+/** Content of a block in Terraform's JSON syntax: blocks are nested by type and labels. */
+export interface BlockBody {
+  [key: string]: Json | BlockBody;
+}
+
+/** Parses blocks in native syntax, and evaluates their attributes. The last of equal blocks counts. @throws ExpressionError */
+export function parseBlocks(text: string, names: Names): BlockBody {
+  return guarded(() => {
+    const parser = new Parser(text);
+    const body = bodyOf(parser, names);
+    return parser.peek().kind === "end" ? body : parser.unexpected(SYNTAX.end);
+  });
+}
+
+function bodyOf(parser: Parser, names: Names): BlockBody {
+  const evaluated = () => toValue(evaluate(parser.expression(), names)) as Json;
+  const body: BlockBody = {};
+  for (;;) {
+    if (parser.peek().kind === "newline") parser.take();
+    else if (parser.peek().kind !== "identifier") return body;
+    else {
+      let name = parser.take().text;
+      let at = body;
+      if (parser.accept("=")) body[name] = evaluated();
+      else {
+        while (!parser.accept("{")) {
+          const inner = at[name];
+          at = at[name] = isObject(inner) ? (inner as BlockBody) : {};
+          name = parser.peek().kind === "identifier" ? parser.take().text : String(evaluated());
+        }
+        at[name] = bodyOf(parser, names);
+        parser.expect("}", SYNTAX.block_end);
+      }
+    }
+  }
 }

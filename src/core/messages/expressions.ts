@@ -245,6 +245,7 @@ export const SYNTAX = {
   numeric_step: (text: string, text2: string) => `.${text} is parsed as one number; write [${text2}]`,
   splat_end: "right after [*",
   index_end: "to close the index",
+  block_end: "at the end of the block",
   list_end: "or a comma in the list",
   entry_value: '"=" and the value of the attribute',
   entry_end: 'a comma, a line break or "}" after the attribute',

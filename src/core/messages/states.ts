@@ -21,6 +21,12 @@ const folder = failure("The folder of the state does not exist, or cannot be ent
 const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) =>
   error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
+const OF_OPENTOFU = {
+  missing: "No key is set.",
+  wrong: "The key or the name of its provider is wrong, or the content was changed.",
+  unsupported: "Supported are the key providers pbkdf2 and external, and the method aes_gcm.",
+};
+
 export const states = {
   "state.changing": warning(() => ({
     summary: "Another run changed the state during this plan",
@@ -99,20 +105,20 @@ export const states = {
     detail: `${why}.`,
     remedies: [`Remove or repair ${place}. Then run the command again.`],
   })),
-  "state.newer": error(({ source, format, newest }: Source & { readonly format: unknown; newest: number }) => ({
-    summary: `The ${source} has format ${format}, and this version reads formats up to ${newest}`,
-    remedies: [WRITER],
-  })),
-  "state.foreign": error(({ source, format }: Source & { readonly format: "encrypted" | number | undefined }) => {
+  "state.newer": error(
+    ({ source, format, newest }: Source & { readonly format: unknown; newest: number | string }) => ({
+      summary: `The ${source} has format ${format}, and this version reads formats up to ${newest}`,
+      remedies: [WRITER],
+    }),
+  ),
+  "state.foreign": error(({ source, format }: Source & { readonly format: number | undefined }) => {
     const [detail, ...fix] =
-      format === "encrypted"
-        ? ["Another program encrypted it.", "Decrypt it with that program."]
-        : format === undefined
-          ? ["It is JSON without a state format: version 4 is required.", "Restore the state from a backup."]
-          : [
-              `It has state format ${format}, which Terraform wrote before version 0.12. Format 4 is required.`,
-              "Upgrade it with Terraform 0.13 or later: a refresh writes the new format.",
-            ];
+      format === undefined
+        ? ["It is JSON without a state format: version 4 is required.", "Restore the state from a backup."]
+        : [
+            `It has state format ${format}, which Terraform wrote before version 0.12. Format 4 is required.`,
+            "Upgrade it with Terraform 0.13 or later: a refresh writes the new format.",
+          ];
     return { summary: `${source} is not a supported state`, detail, remedies: [...fix, { do: "name_state" }] };
   }),
   "state.conflict": error(
@@ -171,6 +177,17 @@ export const states = {
         ? `Fingerprint of the key of the state: ${of.expected}. Fingerprint of the given key: ${of.found}.`
         : undefined,
     remedies: [`Set ${of.variable} to the ${of.from} of the state.`],
+  })),
+  "state.key/opentofu": error((of: Words<"names"> & { readonly why: keyof typeof OF_OPENTOFU }) => ({
+    summary: `The state is encrypted by OpenTofu with ${of.names}`,
+    detail: OF_OPENTOFU[of.why],
+    remedies:
+      of.why === "unsupported"
+        ? ["In OpenTofu, add a supported method, with the present one as its fallback. Then apply."]
+        : [
+            "Set HOSTFORM_STATE_FORMAT=opentofu, and TF_ENCRYPTION to its value in OpenTofu.",
+            "For pbkdf2, HOSTFORM_STATE_PASSPHRASE alone is enough.",
+          ],
   })),
   "state.key/sealed": error(({ source }: Source) => ({
     summary: `The ${source} is encrypted`,

@@ -3,7 +3,18 @@ import { createCipheriv, createDecipheriv, createHmac, pbkdf2, randomBytes } fro
 import { promisify } from "node:util";
 import * as z from "zod";
 import { raise } from "../messages/index.ts";
-import type { JsonObject } from "../model/index.ts";
+import { attempt, ifExplained, type JsonObject } from "../model/index.ts";
+import {
+  encodeMetadata,
+  type KeyProvider,
+  type KeyProviders,
+  MOST_ITERATIONS,
+  metadata,
+  metadataOf,
+  nameIn,
+  type ProvidedKeys,
+  pbkdf2Provider,
+} from "./opentofu.ts";
 import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts";
 
 /** Encrypts and decrypts texts. Each text is bound to its place, so that it cannot replace another text. */
@@ -23,8 +34,6 @@ export interface Seal {
 
 /** Default number of iterations, as in OpenTofu. OWASP recommends at least 210,000 for this function. */
 export const PBKDF2_ITERATIONS = 600_000;
-/** Maximum number of iterations that a header may request. More iterations would take hours. */
-const MOST_ITERATIONS = 10_000_000;
 const SALT_BYTES = 32;
 const KEY_BYTES = 32;
 
@@ -40,9 +49,13 @@ const header = z.discriminatedUnion("from", [
     id,
   }),
   z.strictObject({ from: z.literal("key"), id }),
+  /** Keys of OpenTofu. `data`: encrypted state, which proves the key without a fingerprint. */
+  z.strictObject({ from: z.literal("opentofu"), meta: metadata, id: id.optional(), data: z.string().optional() }),
 ]);
 
-type KeyHeader = z.infer<typeof header>;
+type Header = z.infer<typeof header>;
+type TofuHeader = Extract<Header, { readonly from: "opentofu" }>;
+type KeyHeader = Exclude<Header, TofuHeader>;
 
 export interface EncryptionOptions {
   /** Current key. Without it, no text can be encrypted or decrypted. */
@@ -51,6 +64,8 @@ export interface EncryptionOptions {
   readonly old?: () => Promise<readonly StateKey[]>;
   /** Accepts a clear-text state or journal although a key is set. */
   readonly acceptsClear?: boolean;
+  /** Form of new encrypted states. Each other form is replaced at its next write. Default: the form of the stored state, else hostform's. */
+  readonly format?: "opentofu" | undefined;
   /** Variables that hold a key, for messages. */
   readonly variables?: KeyVariables;
   /** PBKDF2 iterations of new texts. */
@@ -62,12 +77,15 @@ export interface EncryptionOptions {
 export class Encryption {
   readonly key: StateKey | undefined;
   readonly acceptsClear: boolean;
-  readonly #options: Required<Omit<EncryptionOptions, "key" | "acceptsClear">>;
+  readonly #isTofu: boolean;
+  readonly #options: Required<Omit<EncryptionOptions, "key" | "acceptsClear" | "format">>;
   readonly #derived = new Map<string, Promise<Buffer>>();
+  readonly #provided = new Map<string, Promise<ProvidedKeys>>();
   #last: Seal | undefined;
 
-  constructor({ key, acceptsClear = false, ...options }: EncryptionOptions) {
+  constructor({ key, acceptsClear = false, format, ...options }: EncryptionOptions) {
     this.key = key;
+    this.#isTofu = format === "opentofu" || key?.from === "configuration";
     this.acceptsClear = acceptsClear;
     const defaults = {
       old: async () => [],
@@ -84,14 +102,24 @@ export class Encryption {
     return raise("state.key/unset", this.#options.variables);
   }
 
-  /** Runs the command that prints the key, so that a failure ends the run early. @throws HostformError `state.key`. */
+  /** Runs the command that prints the key, or reads the key providers, so that a failure ends the run early. @throws HostformError `state.key`. */
   async ready(): Promise<void> {
     if (this.key?.from === "key") await bytesOf(this.key);
+    if (this.key?.from === "configuration") await this.key.providers();
   }
 
-  /** Returns a new seal. A passphrase gets a new salt. @throws HostformError `state.key`. */
-  async fresh(): Promise<Seal> {
+  /**
+   * Returns a new seal. A passphrase gets a new salt.
+   * @param like header whose form and name of the key provider are kept.
+   * @throws HostformError `state.key`.
+   */
+  async fresh(like?: JsonObject): Promise<Seal> {
     const key = this.required();
+    const found = like && parseHeader(like);
+    if (key.from === "configuration" || this.#isTofu || found?.from === "opentofu") {
+      const [provider] = await this.#providers(key, found?.from === "opentofu" ? found.meta : {});
+      return this.#tofuSeal(provider.name, await provider.provide());
+    }
     if (key.from === "key") {
       const bytes = await bytesOf(key);
       return this.#seal(bytes, { from: "key", id: fingerprint(bytes) });
@@ -110,8 +138,9 @@ export class Encryption {
   /** Returns the seal of a header. @throws HostformError `state.key`, `state.unreadable`. */
   async from(found: JsonObject): Promise<Seal> {
     const of = parseHeader(found);
+    if (of.from === "opentofu") return this.#fromTofu(of);
     const own = this.key && (await this.#bytesFor(of, this.key));
-    if (own !== undefined && fingerprint(own) === of.id) return this.#seal(own, of);
+    if (own !== undefined && fingerprint(own) === of.id) return this.#seal(own, of, this.#isTofu);
     for (const key of await this.#options.old()) {
       const bytes = await this.#bytesFor(of, key);
       if (bytes !== undefined && fingerprint(bytes) === of.id) return this.#seal(bytes, of, true);
@@ -122,7 +151,9 @@ export class Encryption {
   /** Returns the bytes of a key for a header. Undefined if the header needs a key of another type. */
   async #bytesFor(of: KeyHeader, key: StateKey): Promise<Buffer | undefined> {
     if (key.from === "key") return of.from === "key" ? bytesOf(key) : undefined;
-    return of.from === "passphrase" ? this.#derive(key.passphrase, of.salt, of.iterations) : undefined;
+    return of.from === "passphrase" && key.from === "passphrase"
+      ? this.#derive(key.passphrase, of.salt, of.iterations)
+      : undefined;
   }
 
   #derive(passphrase: string, salt: string, iterations: number): Promise<Buffer> {
@@ -134,11 +165,67 @@ export class Encryption {
     return derived;
   }
 
-  #seal(bytes: Buffer, of: KeyHeader, old = false): Seal {
+  /** Returns the key providers of a key. @param like metadata whose names are kept. */
+  async #providers(key: StateKey, like: TofuHeader["meta"]): Promise<KeyProviders> {
+    if (key.from === "configuration") return key.providers();
+    const { iterations, random } = this.#options;
+    const type = key.from === "passphrase" ? "pbkdf2" : "external";
+    const name = nameIn(like, type) ?? `key_provider.${type}.hostform`;
+    if (key.from === "passphrase") {
+      const wanted = { iterations, hash_function: "sha512", key_length: KEY_BYTES, salt_length: SALT_BYTES } as const;
+      return [pbkdf2Provider(name, key.passphrase, wanted, { random })];
+    }
+    const provide = async (meta: JsonObject = { external_data: {} }) => {
+      const bytes = await bytesOf(key);
+      return { encryption: bytes, decryption: bytes, meta };
+    };
+    return [{ name, provide }];
+  }
+
+  async #fromTofu(of: TofuHeader): Promise<Seal> {
+    const proves = (key: Buffer) =>
+      of.data === undefined
+        ? fingerprint(key) === of.id
+        : attempt(
+            () => decrypt(key, of.data ?? "", "") !== undefined,
+            ifExplained(() => false),
+          );
+    for (const isOld of [false, true]) {
+      const keys = isOld ? await this.#options.old() : [this.key ?? []].flat();
+      const providers = (await Promise.all(keys.map((key) => this.#providers(key, of.meta)))).flat();
+      for (const [at, provider] of providers.entries()) {
+        const meta = metadataOf(of.meta, provider.name);
+        const provided = meta && (await this.#provide(provider, meta, `${isOld} ${at}`));
+        if (provided?.decryption !== undefined && proves(provided.decryption))
+          return this.#tofuSeal(provider.name, provided, isOld || at > 0);
+      }
+    }
+    return this.#refuseTofu(of);
+  }
+
+  #provide(provider: KeyProvider, meta: JsonObject, of: string): Promise<ProvidedKeys> {
+    const name = JSON.stringify([of, provider.name, meta]);
+    const provided = this.#provided.get(name) ?? provider.provide(meta);
+    this.#provided.set(name, provided);
+    return provided;
+  }
+
+  #tofuSeal(name: string, { encryption, decryption, meta, old }: ProvidedKeys, isOld = false): Seal {
+    const header: TofuHeader = { from: "opentofu", meta: encodeMetadata(name, meta), id: fingerprint(encryption) };
+    return this.#seal(encryption, header, isOld || old, decryption);
+  }
+
+  #refuseTofu({ meta }: TofuHeader): never {
+    const isKnown = nameIn(meta, "pbkdf2") ?? nameIn(meta, "external");
+    const why = isKnown === undefined ? "unsupported" : this.key === undefined ? "missing" : "wrong";
+    raise("state.key/opentofu", { why, names: Object.keys(meta).join(", ") || "no key provider" });
+  }
+
+  #seal(bytes: Buffer, of: Header, old = false, decryption = bytes): Seal {
     const seal: Seal = {
       header: of,
       seal: (text, bound) => encrypt(bytes, text, bound, this.#options.random),
-      open: (sealed, bound) => decrypt(bytes, sealed, bound),
+      open: (sealed, bound) => decrypt(decryption, sealed, bound),
       ...(old && { old }),
     };
     if (!old) this.#last = seal;
@@ -166,7 +253,7 @@ function isCanonical(base64: string): boolean {
   return Buffer.from(base64, "base64").toString("base64") === base64;
 }
 
-function parseHeader(found: JsonObject): KeyHeader {
+function parseHeader(found: JsonObject): Header {
   const checked = header.safeParse(found);
   if (checked.success) return checked.data;
   return raise("state.unreadable/encryption");
@@ -174,19 +261,19 @@ function parseHeader(found: JsonObject): KeyHeader {
 
 type RandomBytes = (count: number) => Buffer;
 
-const ALGORITHM = "aes-256-gcm";
+const algorithmOf = (key: Buffer) => `aes-${key.length * 8}-gcm` as "aes-256-gcm";
 /** Nonce length of GCM (NIST SP 800-38D). Nonces are random, so one key can encrypt 2^32 texts. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts with AES-256-GCM and a new nonce.
+ * Encrypts with AES-GCM and a new nonce.
  * @param bound text that is authenticated, but not stored. {@link decrypt} needs an equal text.
  * @returns nonce, ciphertext and tag as one string in base64.
  */
 export function encrypt(key: Buffer, text: string, bound: string, random: RandomBytes): string {
   const nonce = random(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
+  const cipher = createCipheriv(algorithmOf(key), key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(bound, "utf8"));
   const body = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
   return Buffer.concat(body).toString("base64");
@@ -200,7 +287,9 @@ export function decrypt(key: Buffer, sealed: string, bound: string): string {
   const bytes = Buffer.from(sealed, "base64");
   // The decoder ignores unknown characters and spare bits. Only the canonical string is accepted.
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64") !== sealed) return refuse();
-  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv(algorithmOf(key), key, bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
   decipher.setAAD(Buffer.from(bound, "utf8"));
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   try {

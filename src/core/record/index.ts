@@ -4,9 +4,9 @@
  * unchanged. Must not: know kinds or the API, decide about a resource, print.
  *
  * A store (`store`) opens a session (`session`). The session holds the lock and records each change as a line of the
- * journal (`journal-lines`, `state-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
+ * journal (`journal-lines`, `state-file`, `opening`); `recorder` writes the whole state at its end. The format
  * (`state-document`, `instance`, `state-json`) and the revisions of a document (`revise`) are pure. `Disk`, `StateLock` and
- * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` is between a store and its backend: all
+ * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` (own keys, or key providers of OpenTofu: `opentofu`) is between a store and its backend: all
  * code above it works with clear text.
  *
  * `remote`: the protocol of Terraform's `http` backend, the objects of its `s3` backend, and the tables and locks of its `pg` backend,
@@ -14,7 +14,7 @@
  * whole state to the server before its promise resolves. Must not: read the environment, print a password, or write after another
  * process may hold the lock.
  */
-export { bytesOf, Encryption, type Seal } from "./encryption.ts";
+export { bytesOf, Encryption, PBKDF2_ITERATIONS, type Seal } from "./encryption.ts";
 export { History, linesInFile } from "./history.ts";
 export {
   createStateFileLock,
@@ -22,12 +22,12 @@ export {
   type StateLock,
 } from "./lock.ts";
 export type { StateBackend } from "./opening.ts";
+export { type KeyProvider, type KeyProviders, pbkdf2Provider } from "./opentofu.ts";
 export { createHttpBackend, type HttpBackendOptions } from "./remote/http.ts";
 export { createPgBackend } from "./remote/pg.ts";
 export { createS3Backend } from "./remote/s3.ts";
-export type { Resealed, Resealing } from "./reseal.ts";
 export { moveResources, Revision, selectResources, withOutputs } from "./revise.ts";
-export { ALLOW_UNENCRYPTED } from "./sealed-text.ts";
+export { ALLOW_UNENCRYPTED, type Resealed, type Resealing } from "./sealed-text.ts";
 export type { OpenState } from "./session.ts";
 export {
   decodeState,
@@ -47,6 +47,7 @@ export {
   readOldKeys,
   readStateKey,
   type StateKey,
+  TF_ENCRYPTION,
 } from "./state-key.ts";
 export {
   createFileBackend,

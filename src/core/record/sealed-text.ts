@@ -1,4 +1,4 @@
-// Format of an encrypted state, and a text that encrypts each write and decrypts each read.
+// Format of an encrypted state, a text that encrypts each write and decrypts each read, and its new encryption.
 import * as z from "zod";
 import { problem, raise } from "../messages/index.ts";
 import {
@@ -9,9 +9,12 @@ import {
   isObject,
   type JsonObject,
   parsedJson,
+  type State,
 } from "../model/index.ts";
 import type { Encryption, Seal } from "./encryption.ts";
+import { encodeEnvelope, envelope, VERSION } from "./opentofu.ts";
 import { type StateText, type Verify, withEarlier } from "./state-file.ts";
+import { parseStateFile } from "./state-json.ts";
 import { once } from "./state-key.ts";
 
 /** Exceptions that a reader accepts. */
@@ -138,7 +141,7 @@ export class SealedText implements StateText {
     const seal = once(() => this.#encryption.from(sealed.key));
     this.#seal = once(async () => {
       const found = await seal();
-      return found.old ? this.#encryption.fresh() : found;
+      return found.old ? this.#encryption.fresh(sealed.key) : found;
     });
     return openState(sealed, await seal(), this.name);
   }
@@ -162,13 +165,21 @@ const file = z.strictObject({
   data: z.string(),
 });
 
-type SealedFile = z.infer<typeof file>;
+interface SealedFile {
+  readonly lineage: string;
+  readonly serial: number;
+  readonly key: JsonObject;
+  readonly data: string;
+}
 
 /** Encrypts the text of a state file. */
-export function sealState(text: string, seal: Seal): string {
+export function sealState(text: string, { header, seal }: Seal): string {
   const { lineage, serial } = JSON.parse(text) as { lineage: string; serial: number };
-  const data = seal.seal(text, boundTo(lineage, serial));
-  return `${JSON.stringify({ hostform_encryption: FORM, lineage, serial, key: seal.header, data }, null, 2)}\n`;
+  const data = seal(text, boundOf({ lineage, serial, key: header }));
+  if (header.from === "opentofu") {
+    return encodeEnvelope({ serial, lineage, meta: header.meta as Record<string, string>, encrypted_data: data });
+  }
+  return `${JSON.stringify({ hostform_encryption: FORM, lineage, serial, key: header, data }, null, 2)}\n`;
 }
 
 /**
@@ -176,11 +187,13 @@ export function sealState(text: string, seal: Seal): string {
  * @param source its origin, for messages.
  * @throws HostformError `state.unreadable` if it was changed.
  */
-export function openState({ lineage, serial, data }: SealedFile, seal: Seal, source: string): string {
-  return attempt(
-    () => seal.open(data, boundTo(lineage, serial)),
-    ifExplained(() => refuse(source, "The key is correct, but the content, lineage or serial was changed")),
-  );
+export function openState(sealed: SealedFile, seal: Seal, source: string): string {
+  const changed = () => refuse(source, "The key is correct, but the content, lineage or serial was changed");
+  const text = attempt(() => seal.open(sealed.data, boundOf(sealed)), ifExplained(changed));
+  if (sealed.key.from !== "opentofu") return text;
+  const inner = parsedJson(text);
+  const isSame = isObject(inner) && inner.lineage === sealed.lineage && inner.serial === sealed.serial;
+  return isSame ? text : changed();
 }
 
 /**
@@ -190,11 +203,21 @@ export function openState({ lineage, serial, data }: SealedFile, seal: Seal, sou
  */
 export function parseSealed(text: string, source: string): SealedFile | undefined {
   // Avoids parsing a large clear-text state.
-  if (!text.includes('"hostform_encryption"')) return undefined;
+  if (!/"hostform_encryption"|"encrypt(?:ed_data|ion_version)"/.test(text)) return undefined;
   const json = parsedJson(text);
-  if (json === undefined && /^\s*\{\s*"hostform_encryption"/.test(text))
+  if (json === undefined && /^\s*\{\s*("hostform_encryption"|"serial":[^{]*"meta":)/.test(text))
     return refuse(source, "It was cut off, or is no longer JSON");
-  if (!isObject(json) || !("hostform_encryption" in json)) return undefined;
+  if (!isObject(json)) return undefined;
+  if ("encrypted_data" in json || "encryption_version" in json) {
+    const { encryption_version: format } = json;
+    if (typeof format === "string" && format !== VERSION)
+      raise("state.newer", { source: `encrypted state in ${source}`, format, newest: VERSION });
+    const { data: of } = envelope.safeParse(json);
+    if (of === undefined) return refuse(source, "A field is missing, malformed or unknown");
+    const { meta, encrypted_data: data, lineage, serial } = of;
+    return { lineage, serial, key: { from: "opentofu", meta, data }, data };
+  }
+  if (!("hostform_encryption" in json)) return undefined;
   const { hostform_encryption: form } = json;
   if (Number(form) > FORM) {
     raise("state.newer", { source: `encrypted state in ${source}`, format: form, newest: FORM });
@@ -203,9 +226,9 @@ export function parseSealed(text: string, source: string): SealedFile | undefine
   return checked.success ? checked.data : refuse(source, "A field is missing, malformed or unknown");
 }
 
-/** Binds a state to its lineage and serial. The prefix differs from journal lines. */
-function boundTo(lineage: string, serial: number): string {
-  return JSON.stringify(["state", lineage, serial]);
+/** Binds a state to its lineage and serial. The prefix differs from journal lines. OpenTofu's envelope is not bound. */
+function boundOf({ lineage, serial, key }: Omit<SealedFile, "data">): string {
+  return key.from === "opentofu" ? "" : JSON.stringify(["state", lineage, serial]);
 }
 
 function refuse(source: string, why: string): never {
@@ -214,3 +237,95 @@ function refuse(source: string, why: string): never {
 
 /** Variable that accepts a clear-text state although a key is set. */
 export const ALLOW_UNENCRYPTED = "HOSTFORM_STATE_ALLOW_UNENCRYPTED";
+
+/** New encryption of a state. */
+export type Resealing =
+  | { readonly to: "sealed" }
+  | { readonly to: "clear" }
+  /** Uses the key of another encryption. */
+  | { readonly to: "key"; readonly encryption: Encryption };
+
+export interface Resealed {
+  /** True if the project has a state. */
+  readonly found: boolean;
+  /** True if the state or its backup was converted. */
+  readonly changed: boolean;
+  /** True if a backup exists, and is encrypted or clear as requested. */
+  readonly backup: boolean;
+  readonly state: State;
+}
+
+/**
+ * Encrypts or decrypts a state and its backup, or changes their key. The content and the serial stay. After an interruption, the
+ * state and the backup are complete, each in the old or the new form. A second call converts only the file in the old form.
+ * @param text the text in its stored form. @param verify checks the lock before each write.
+ * @returns the result, after a comparison with the stored content.
+ * @throws HostformError `state.key`, `state.unreadable`, `state.unwritable`, `state.lost_lock`.
+ */
+export async function reseal(
+  text: StateText,
+  encryption: Encryption,
+  wanted: Resealing,
+  verify: Verify,
+): Promise<Pick<Resealed, "changed" | "backup">> {
+  const convert = conversion(encryption, wanted, text.name);
+  let changed = false;
+  let backup = false;
+  let content: string | undefined;
+  const change = async (old: string, place: string) => {
+    const { plain, next, left } = await convert(old, place);
+    if (place === text.name) content = plain;
+    else backup = left !== true;
+    changed ||= next !== old;
+    return next;
+  };
+  if (text.convert === undefined) {
+    const old = await text.read();
+    const next = old === undefined ? undefined : await change(old, text.name);
+    if (next !== undefined && next !== old) await text.write(next, verify);
+  } else await text.convert(change, verify);
+  if (changed && content !== undefined)
+    await proveReadable(text, wanted.to === "key" ? wanted.encryption : encryption, content);
+  return { changed, backup };
+}
+
+interface Converted {
+  readonly plain: string | undefined;
+  readonly next: string;
+  /** True if the file stays unchanged because its key is unknown. */
+  readonly left?: boolean;
+}
+
+function conversion(encryption: Encryption, wanted: Resealing, name: string) {
+  // The state and its backup share one salt, so only one key is derived.
+  let like: JsonObject | undefined;
+  const newSeal = once(() => (wanted.to === "key" ? wanted.encryption : encryption).fresh(like));
+  const convert = async (old: string, place: string): Promise<Converted> => {
+    const sealed = parseSealed(old, place);
+    if (sealed === undefined) {
+      if (wanted.to === "clear") return { plain: old, next: old };
+      if (wanted.to === "key" && place === name) raise("state.key/none", { place: name });
+      parseStateFile(old, place);
+      return { plain: old, next: sealState(old, await newSeal()) };
+    }
+    like ??= sealed.key;
+    const seal = await encryption.from(sealed.key);
+    if (wanted.to === "sealed" && !seal.old) return { plain: undefined, next: old };
+    const plain = openState(sealed, seal, place);
+    return { plain, next: wanted.to === "clear" ? plain : sealState(plain, await newSeal()) };
+  };
+  return (old: string, place: string) =>
+    place === name ? convert(old, place) : convert(old, place).catch(ofCopy(old, place));
+}
+
+/** Skips a backup with an unknown key. @throws HostformError `state.unreadable` if the backup is not a state. */
+const ofCopy = (old: string, place: string) =>
+  ifExplained(({ diagnostics: [problem] }): Converted => {
+    if (problem?.code === "state.key") return { plain: undefined, next: old, left: true };
+    return raise("state.unreadable/backup", { place, why: problem?.summary ?? "" });
+  });
+
+async function proveReadable(text: StateText, encryption: Encryption, content: string): Promise<void> {
+  if ((await unsealed((await text.read()) ?? "", text.name, encryption)) === content) return;
+  raise("state.unwritable/lost", { place: text.name });
+}

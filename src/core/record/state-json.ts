@@ -94,9 +94,8 @@ function checkVersion(json: unknown, source: string): void {
   if (isNumber && version > FORMAT_VERSION) {
     raise("state.newer", { source: `state in ${source}`, format: version, newest: FORMAT_VERSION });
   }
-  if (sealed !== undefined) raise("state.key/sealed", { source: `state in ${source}` });
-  const format = encrypted !== undefined ? "encrypted" : isNumber ? version : undefined;
-  raise("state.foreign", { source, format });
+  if (sealed !== undefined || encrypted !== undefined) raise("state.key/sealed", { source: `state in ${source}` });
+  raise("state.foreign", { source, format: isNumber ? version : undefined });
 }
 
 /** Numbers that JavaScript may print differently: with a fraction, an exponent, at least 16 digits, or `-0`. */

@@ -1,4 +1,5 @@
 import { raise } from "../messages/index.ts";
+import type { KeyProviders } from "./opentofu.ts";
 
 /** Names of environment variables. One of them contains the key of a state, or the command that prints the key. */
 export interface KeyVariables {
@@ -31,7 +32,12 @@ export const OLD_KEY_VARIABLES: KeyVariables = {
 export type StateKey =
   | { readonly from: "passphrase"; readonly variable: string; readonly passphrase: string }
   /** 32 bytes, or a function that runs the command for these bytes. */
-  | { readonly from: "key"; readonly variable: string; readonly bytes: Buffer | (() => Promise<Buffer>) };
+  | { readonly from: "key"; readonly variable: string; readonly bytes: Buffer | (() => Promise<Buffer>) }
+  /** Key providers of OpenTofu, read when first needed. */
+  | { readonly from: "configuration"; readonly variable: string; readonly providers: () => Promise<KeyProviders> };
+
+/** Variable with OpenTofu's settings of the encryption. */
+export const TF_ENCRYPTION = "TF_ENCRYPTION";
 
 /**
  * Runs the command that prints a key.
@@ -48,18 +54,24 @@ const PASSPHRASE_CHARACTERS = 16;
  * Reads the key from the environment. Returns undefined if no variable is set. An empty variable is an error: probably a CI job lacks a
  * secret, and a failed job is better than a state in clear text.
  * @param run runs the key command, at most once, when the key is first needed.
+ * @param providers key providers of OpenTofu, if the environment has any.
  * @throws HostformError `state.key` with the variable and lengths, never with the value.
  */
 export function readStateKey(
   env: NodeJS.ProcessEnv,
   variables: KeyVariables,
   run: KeyCommand = noCommand,
+  providers?: () => Promise<KeyProviders>,
 ): StateKey | undefined {
-  const given = Object.values(variables).filter((name) => env[name] !== undefined);
+  const given = [
+    ...Object.values(variables).filter((name) => env[name] !== undefined),
+    ...(providers ? [TF_ENCRYPTION] : []),
+  ];
   if (given.length > 1) {
     const variablesGiven = `${given.length === 2 ? "Both " : ""}${given.join(" and ")}`;
     raise("state.key/several", { ...variables, variables: variablesGiven });
   }
+  if (providers !== undefined) return { from: "configuration", variable: TF_ENCRYPTION, providers };
   const [passphrase, key, command] = [env[variables.passphrase], env[variables.key], env[variables.command]];
   if (passphrase !== undefined) return parsePassphrase(passphrase, variables.passphrase);
   if (key !== undefined) return { from: "key", variable: variables.key, bytes: parseKey(key, variables.key) };

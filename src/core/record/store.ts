@@ -15,7 +15,6 @@ import {
 } from "../model/index.ts";
 import { Encryption } from "./encryption.ts";
 import { History, linesInFile } from "./history.ts";
-import { refuseForeign, relationOf } from "./journal-reading.ts";
 import {
   type Contender,
   createStateFileLock,
@@ -24,10 +23,17 @@ import {
   type LockRequest,
   type StateLock,
 } from "./lock.ts";
-import { decodeStored, findState, type Opened, openDocuments, type StateBackend } from "./opening.ts";
+import {
+  decodeStored,
+  findState,
+  type Opened,
+  openDocuments,
+  refuseForeign,
+  relationOf,
+  type StateBackend,
+} from "./opening.ts";
 import { Recorder } from "./recorder.ts";
-import { type Resealed, type Resealing, reseal } from "./reseal.ts";
-import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
+import { type Acceptance, type Resealed, type Resealing, reseal, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
 import { decodeState, encodeState, type StateDocument } from "./state-document.ts";
 import { filesOfState, JournalFile, refuseWrite, StateFile } from "./state-file.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Encryption } from "../../../../src/core/record/encryption.ts";
-import type { Resealing } from "../../../../src/core/record/reseal.ts";
-import { reseal } from "../../../../src/core/record/reseal.ts";
-import { SealedText, sealState } from "../../../../src/core/record/sealed-text.ts";
+import type { Resealing } from "../../../../src/core/record/sealed-text.ts";
+import { reseal, SealedText, sealState } from "../../../../src/core/record/sealed-text.ts";
 import { StateFile, type StateText } from "../../../../src/core/record/state-file.ts";
 import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, file } from "./builders.ts";

@@ -6,10 +6,10 @@ import type { StateKey } from "../../../../src/core/record/state-key.ts";
 import { character, fc } from "../../../support/fc.ts";
 import { fixOf, saying } from "../../../support/remedies.ts";
 import { diagnosticOf } from "./builders.ts";
-import { countingBytes, passphraseKey, quick, rawKey } from "./keys.ts";
+import { countingBytes, keyOf, passphraseKey, quick, rawKey } from "./keys.ts";
 
 const other = (key: StateKey): StateKey =>
-  key.from === "key" ? { ...key, bytes: Buffer.alloc(32, 9) } : { ...key, passphrase: `${key.passphrase}!` };
+  key.from === "passphrase" ? { ...key, passphrase: `${key.passphrase}!` } : keyOf(9);
 
 describe.each([
   ["a passphrase", passphraseKey],

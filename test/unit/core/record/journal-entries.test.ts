@@ -10,7 +10,7 @@ import {
   JournalLines,
   readChain,
 } from "../../../../src/core/record/journal-lines.ts";
-import { type Journal, readJournal, refuseForeign, relationOf } from "../../../../src/core/record/journal-reading.ts";
+import { type Journal, readJournal, refuseForeign, relationOf } from "../../../../src/core/record/opening.ts";
 import { fixOf } from "../../../support/remedies.ts";
 
 const HEAD = { lineage: "7a1e7a1e-0000-4000-8000-000000000001", serial: 4 };

@@ -18,7 +18,7 @@ describe("a file that cannot be used", () => {
     ["no format", "{}", "state.foreign", /not a supported state/, /--state/],
     ["a list", "[]", "state.foreign", /not a supported state/, /--state/],
     ["null", "null", "state.foreign", /not a supported state/, /--state/],
-    ["OpenTofu's encryption", '{"encrypted_data":"…","serial":1}', "state.foreign", /not a supported state/, /Decrypt/],
+    ["an encrypted state of OpenTofu", '{"encrypted_data":"…","serial":1}', "state.key", /is encrypted/, /HOSTFORM_STATE_PASSPHRASE/],
     ["no lineage", file([], { lineage: undefined }), "state.unreadable", /malformed/, /backup/],
     ["an empty lineage", file([], { lineage: "" }), "state.unreadable", /malformed/, /backup/],
     ["a serial below zero", file([], { serial: -1 }), "state.unreadable", /malformed/, /backup/],
