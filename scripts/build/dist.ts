@@ -2,8 +2,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type BuildOptions, build } from "esbuild";
+import { ENTRY, entryProgram, NOTICES } from "../../src/fronts/terraform/package.ts";
 import { buildManPages } from "./man.ts";
 import { billOfMaterials, embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
+import { bundleParts, preparedResponses } from "./parts.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -16,7 +18,7 @@ const root = path.resolve(import.meta.dirname, "../..");
 export async function buildDist(dist: string): Promise<void> {
   const embedded = [
     ...(await buildProgram(dist)),
-    ...(await buildProvider(path.join(dist, "terraform/provider.mjs"))),
+    ...(await buildProvider(path.join(dist, "terraform"))),
     ...(await buildWebhooks(path.join(dist, "webhooks"))),
   ];
   const packages = await packagesOf(embedded, root);
@@ -73,23 +75,17 @@ export function buildProgram(outdir: string): Promise<string[]> {
   });
 }
 
-/** Bundles the Terraform provider into one file, as a mirror's folder holds it, and writes `NAME.NOTICES.txt` beside it. */
-export async function buildProvider(outfile: string): Promise<string[]> {
-  const files = await bundle({
-    entryPoints: ["src/fronts/terraform/main.ts"],
-    outfile,
-    minify: true,
-    // Stack traces name functions.
-    keepNames: true,
-    // Terraform finds no package beside this file, so the file holds pg. These are other forms of pg.
-    external: ["pg-native", "pg-cloudflare", "cloudflare:sockets"],
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
-  });
-  const head = "The Terraform provider of hostform is one file, and these packages are parts of it. Their licences:";
-  const notices = await noticesOf(await packagesOf(files, root), head);
-  await writeFile(path.resolve(root, outfile).replace(/\.mjs$/, ".NOTICES.txt"), notices);
+/** Bundles the Terraform provider into a folder, as a mirror holds it, with the notices of its packages. */
+export async function buildProvider(outdir: string): Promise<string[]> {
+  // Terraform finds no package beside these files, so they hold pg.
+  const entry = { entryPoints: { main: "src/fronts/terraform/main.ts" }, outExtension: { ".js": ".cjs" } };
+  const files = await bundleParts(
+    { ...entry, ...(await preparedResponses()), outdir, chunkNames: "[name]-[hash]" },
+    root,
+  );
+  const head = "The files of the Terraform provider of hostform embed these packages. Their licences:";
+  await writeFile(path.join(outdir, ENTRY), entryProgram());
+  await writeFile(path.join(outdir, NOTICES), await noticesOf(await packagesOf(files, root), head));
   return files;
 }
 

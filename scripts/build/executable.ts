@@ -4,9 +4,10 @@ import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
-import { type BuildOptions, build, transform } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import { NODES, type Platform, POSTJECT, unpacked } from "../release/pinned.ts";
 import { type EmbeddedPackage, embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
+import { bundleParts, MINIFIED, preparedResponses } from "./parts.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -32,7 +33,10 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
   const inputs = [
     ...(await bundle({ entryPoints: ["src/cli/executable.ts"], outfile: path.join(workshop, "main.cjs") })),
     ...(await bundle({ ...source(cli), outfile: path.join(parts, "hostform.js") }, true)),
-    ...(await bundle({ ...source(provider), outfile: path.join(parts, "provider.js") })),
+    ...(await bundle(
+      { ...source(provider), ...(await preparedResponses()), outfile: path.join(parts, "provider.js") },
+      true,
+    )),
   ];
   return { workshop, packages: await packagesOf(inputs, root), cache };
 }
@@ -78,33 +82,10 @@ async function licenseOf(platform: Platform, cache: string): Promise<string> {
  * @returns the files in the bundle, relative to the project
  */
 async function bundle({ outfile = "", ...entry }: BuildOptions, split = false): Promise<string[]> {
-  const common = { minify: true, platform: "node", logOverride: { "empty-import-meta": "silent" } } as const;
-  const { metafile, outputFiles } = await build({
-    ...common,
-    ...entry,
-    absWorkingDir: root,
-    bundle: true,
-    write: false,
-    ...(split ? { splitting: true, outdir: path.dirname(outfile), entryNames: path.parse(outfile).name } : { outfile }),
-    format: split ? "esm" : "cjs",
-    target: "node22.20",
-    supported: { "dynamic-import": split },
-    // Other forms of pg, which the executable holds.
-    external: ["pg-native", "pg-cloudflare", "cloudflare:sockets"],
-    // Stack traces name functions.
-    keepNames: true,
-    legalComments: "none",
-    metafile: true,
-    preserveSymlinks: true,
-    logLevel: "warning",
-  });
-  await mkdir(path.dirname(outfile), { recursive: true });
-  for (const { path: file, text } of outputFiles) {
-    // esbuild splits ES modules only: each part becomes CommonJS afterwards.
-    const options = { ...common, format: "cjs", supported: { "dynamic-import": false } } as const;
-    await writeFile(file, split ? (await transform(text, options)).code : text);
-  }
-  return embeddedFiles(metafile, root);
+  const { dir, name } = path.parse(outfile);
+  if (split) return bundleParts({ ...entry, outdir: dir, entryNames: name }, root);
+  const options = { ...MINIFIED, ...entry, outfile, format: "cjs", absWorkingDir: root, metafile: true } as const;
+  return embeddedFiles((await build(options)).metafile, root);
 }
 
 /**

@@ -6,14 +6,23 @@ import { type Catalogue, catalogue } from "../../src/fronts/terraform/catalogue.
 import type { ProviderFunction } from "../../src/fronts/terraform/index.ts";
 import { schemaSection, typeName } from "./registry-schema.ts";
 
-/** Sources of the pages: the catalogue of the provider, guides and examples. */
-export interface Documented extends Catalogue {
-  readonly kinds: Kinds;
-  /** The guides, which are written by hand: file name -> text. */
-  readonly guides: ReadonlyMap<string, string>;
-  /** The text of a file below `examples`; undefined when there is none. */
-  example(file: string): string | undefined;
+/** Parts of a catalogue for Terraform 1.12 and later. An absent part has no pages. */
+export interface Newer {
+  /** Identities of resources; `required` and `optional` apply to import blocks. */
+  readonly identities?: ReadonlyMap<string, Schema>;
+  readonly lists?: ReadonlyMap<string, Schema>;
+  readonly actions?: ReadonlyMap<string, Schema>;
 }
+
+/** Sources of the pages: the catalogue of the provider, guides and examples. */
+export type Documented = Catalogue &
+  Newer & {
+    readonly kinds: Kinds;
+    /** The guides, which are written by hand: file name -> text. */
+    readonly guides: ReadonlyMap<string, string>;
+    /** The text of a file below `examples`; undefined when there is none. */
+    example(file: string): string | undefined;
+  };
 
 /** The provider of this project, with the guides and examples below `root`. */
 export function documented(root: string): Documented {
@@ -28,22 +37,42 @@ export function documented(root: string): Documented {
 }
 
 /** The folders below `docs` that hold generated pages and nothing else. */
-export const REGISTRY_FOLDERS = ["resources", "data-sources", "ephemeral-resources", "functions"] as const;
+export const REGISTRY_FOLDERS = [
+  "resources",
+  "data-sources",
+  "list-resources",
+  "ephemeral-resources",
+  "actions",
+  "functions",
+] as const;
 
 const PROVIDER = "hosting";
+
+/** Sorts of pages with a schema: folder, word in the title, file with the example, heading in the index, and schemas. */
+export const sortsOf = ({
+  resources,
+  dataSources,
+  lists = new Map(),
+  ephemeral,
+  actions = new Map(),
+}: Catalogue & Newer) =>
+  [
+    ["resources", "Resource", "resource.tf", "Resources", resources],
+    ["data-sources", "Data Source", "data-source.tf", "Data sources", dataSources],
+    ["list-resources", "List Resource", "list-resource.tfquery.hcl", "List resources", lists],
+    ["ephemeral-resources", "Ephemeral Resource", "ephemeral-resource.tf", "Ephemeral resources", ephemeral],
+    ["actions", "Action", "action.tf", "Actions", actions],
+  ] as const;
 
 /** The provider's pages as the Terraform Registry lays them out: file below `docs` -> text. */
 export function registryPages(all: Documented): Map<string, string> {
   const pages = new Map([["index.md", indexPage(all)]]);
-  for (const [type, schema] of all.resources) pages.set(fileOf("resources", type), resourcePage(all, type, schema));
-  for (const [type, schema] of all.dataSources) {
-    const example = exampleOf(all, `data-sources/${type}`, "data-source.tf");
-    pages.set(fileOf("data-sources", type), page({ title: type, sort: "Data Source", schema, example }));
-  }
-  for (const [type, schema] of all.ephemeral) {
-    const example = exampleOf(all, `ephemeral-resources/${type}`, "ephemeral-resource.tf");
-    pages.set(fileOf("ephemeral-resources", type), page({ title: type, sort: "Ephemeral Resource", schema, example }));
-  }
+  for (const [folder, sort, file, , schemas] of sortsOf(all))
+    for (const [title, schema] of schemas as ReadonlyMap<string, Schema>) {
+      const example = exampleOf(all, `${folder}/${title}`, file);
+      const more = folder === "resources" ? resourceParts(all, title) : {};
+      pages.set(fileOf(folder, title), page({ title, sort, schema, example, ...more }));
+    }
   for (const one of all.functions.values()) pages.set(fileOf("functions", one.name), functionPage(all, one));
   return pages;
 }
@@ -57,7 +86,7 @@ interface Page {
   readonly schema: Schema;
   readonly example: string;
   /** After the description. */
-  readonly more?: string;
+  readonly more?: string | undefined;
   /** After the schema. */
   readonly end?: string;
 }
@@ -92,38 +121,41 @@ const firstParagraph = (text: string) => (text.trim().split(/\n\s*\n/)[0] ?? "")
 /** Markdown as a line of text: links become their words, code loses its ticks. */
 const plain = (markdown: string) => markdown.replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").replace(/`/g, "");
 
-function exampleOf({ example }: Documented, folder: string, name: string): string {
+function exampleOf({ example }: Documented, folder: string, name: string, lang?: string): string {
   const text = example(`${folder}/${name}`);
   if (text === undefined)
     throw new Error(`examples/${folder}/${name} is missing: each page of the provider shows an example`);
-  return fence(text);
+  return fence(text, lang);
 }
 
 const fence = (text: string, lang = "terraform") => `\`\`\`${lang}\n${text.trim()}\n\`\`\``;
 
-function resourcePage(all: Documented, type: string, schema: Schema): string {
+/** The parts of a resource's page around its schema: guides, and the ways to import an object. */
+function resourceParts(all: Documented, type: string): Pick<Page, "more" | "end"> {
   const folder = `resources/${type}`;
   const kind = all.kinds.get(type);
-  const block = all.example(`${folder}/import-by-string-id.tf`);
-  const command = all.example(`${folder}/import.sh`);
-  if (block === undefined || command === undefined)
-    throw new Error(`examples/${folder} needs both examples of an import`);
-  return page({
-    title: type,
-    sort: "Resource",
-    schema,
-    example: exampleOf(all, folder, "resource.tf"),
-    more: kind && seeAlso(kind, all),
-    end: `## Import
+  const identity = all.identities?.get(type);
+  const end = [
+    "## Import",
+    identity &&
+      `With the identity of the object (Terraform 1.12 and later):
 
-With an [\`import\` block](https://developer.hashicorp.com/terraform/language/import):
+${exampleOf(all, folder, "import-by-identity.tf")}
 
-${fence(block)}
+${schemaSection(identity.attributes, "### Identity Schema")}
 
-Or with the command [\`terraform import\`](https://developer.hashicorp.com/terraform/cli/commands/import):
+### Import by id`,
+    `With an [\`import\` block](https://developer.hashicorp.com/terraform/language/import):
 
-${fence(command, "shell")}`,
-  });
+${exampleOf(all, folder, "import-by-string-id.tf")}
+
+Without a block of the resource, add \`provider = hosting\`. Then \`terraform plan -generate-config-out=FILE\` writes the block. Remove
+\`provider\` before the next plan.`,
+    `Or with the command [\`terraform import\`](https://developer.hashicorp.com/terraform/cli/commands/import):
+
+${exampleOf(all, folder, "import.sh", "shell")}`,
+  ];
+  return { more: kind && seeAlso(kind, all), end: end.filter((part) => part !== undefined).join("\n\n") };
 }
 
 /** The guides for a kind's properties. Only the Registry's pages can be linked to. */
@@ -152,8 +184,12 @@ function functionPage(all: Documented, { name, summary, description, parameters,
 
 function indexPage(all: Documented): string {
   const { provider, guides } = all;
-  const rows = (folder: string, schemas: ReadonlyMap<string, Schema>) =>
-    [...schemas].map(([type, { description }]) => row(type, fileOf(folder, type), firstParagraph(description)));
+  const tables = sortsOf(all).flatMap(([folder, , , title, schemas]) => {
+    const rows = [...(schemas as ReadonlyMap<string, Schema>)].map(([type, { description }]) =>
+      row(type, fileOf(folder, type), firstParagraph(description)),
+    );
+    return rows.length === 0 ? [] : [table(title, rows)];
+  });
   const functions = [...all.functions.values()].map(({ name, summary }) =>
     row(name, fileOf("functions", name), `${summary}.`),
   );
@@ -166,9 +202,7 @@ function indexPage(all: Documented): string {
     provider.description.trim(),
     `## Example Usage\n\n${exampleOf(all, "provider", "provider.tf")}`,
     table("Guides", read),
-    table("Resources", rows("resources", all.resources)),
-    table("Data sources", rows("data-sources", all.dataSources)),
-    table("Ephemeral resources", rows("ephemeral-resources", all.ephemeral)),
+    ...tables,
     table("Functions", functions),
     schemaSection(provider.attributes),
   ];

@@ -19,18 +19,19 @@ interface Below {
  * The section `## Schema` of a page of the Terraform Registry: the attributes in groups, then those of nested objects
  * under the anchors that the Registry's pages have (`nestedatt--timeouts`).
  */
-export function schemaSection(attributes: Attributes): string {
+export function schemaSection(attributes: Attributes, heading = "## Schema"): string {
   const below: Below[] = [];
+  const level = /^#+/.exec(heading)?.[0] ?? "";
   const parts = [
     "<!-- schema generated from that of the provider -->",
-    "## Schema",
-    ...groups(attributes, [], below).flatMap(([title, lines]) => [`### ${title}`, lines]),
+    heading,
+    ...groups(attributes, [], below).flatMap(([title, lines]) => [`${level}# ${title}`, lines]),
   ];
   for (let next = below.shift(); next !== undefined; next = below.shift()) {
-    const heading = `<a id="nestedatt--${next.path.join("--")}"></a>\n### Nested Schema for \`${next.path.join(".")}\``;
+    const nested = `<a id="nestedatt--${next.path.join("--")}"></a>\n### Nested Schema for \`${next.path.join(".")}\``;
     // The attributes of a nested object follow it at once, not after all of its siblings.
     const inner: Below[] = [];
-    parts.push(heading, ...groups(next.attributes, next.path, inner).flatMap(([title, lines]) => [`${title}:`, lines]));
+    parts.push(nested, ...groups(next.attributes, next.path, inner).flatMap(([title, lines]) => [`${title}:`, lines]));
     below.unshift(...inner);
   }
   return parts.join("\n\n");

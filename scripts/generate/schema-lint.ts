@@ -1,7 +1,8 @@
 import { type Attribute, type Attributes, isNested, type Schema } from "../../src/core/model/schema.ts";
 import type { Catalogue } from "../../src/fronts/terraform/catalogue.ts";
+import type { Newer } from "./registry-docs.ts";
 
-export type Sort = "provider" | "resource" | "data source" | "ephemeral resource";
+export type Sort = "provider" | "resource" | "data source" | "ephemeral resource" | "list resource" | "action";
 
 /** Names that Terraform reserves in each sort of block. */
 const META: Readonly<Record<Sort, readonly string[]>> = {
@@ -9,14 +10,19 @@ const META: Readonly<Record<Sort, readonly string[]>> = {
   resource: ["connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"],
   "data source": ["connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"],
   "ephemeral resource": ["count", "depends_on", "for_each", "lifecycle", "provider"],
+  // These attributes are in a block `config`.
+  "list resource": [],
+  action: [],
 };
 
+/** Sorts of blocks that Terraform only passes to the provider. */
+const CONFIGURED: readonly Sort[] = ["provider", "list resource", "action"];
 const NAME = /^[a-z][a-z0-9_]*$/;
 const SECRET = /(?:^|_)(?:secret|password|token)$/;
 
 /** Returns the problems that Terraform would have with the schemas. The build of the constructs finds clashes of names in the bindings. */
-export function catalogueLint(catalogue: Catalogue): string[] {
-  const { provider, resources, dataSources, ephemeral } = catalogue;
+export function catalogueLint(catalogue: Catalogue & Newer): string[] {
+  const { provider, resources, dataSources, ephemeral, lists = [], actions = [] } = catalogue;
   const each = (schemas: Iterable<readonly [string, Schema]>, sort: Sort) =>
     [...schemas].flatMap(([name, schema]) => lint(schema, sort).map((complaint) => `${name} (${sort}): ${complaint}`));
   return [
@@ -24,6 +30,8 @@ export function catalogueLint(catalogue: Catalogue): string[] {
     ...each(resources, "resource"),
     ...each(dataSources, "data source"),
     ...each(ephemeral, "ephemeral resource"),
+    ...each(lists, "list resource"),
+    ...each(actions, "action"),
   ];
 }
 
@@ -59,11 +67,14 @@ function attributeLint(name: string, attribute: Attribute, sort: Sort): string[]
     [!required && !optional && !computed, "neither required nor optional nor computed"],
     [required && (optional || computed), "required, and optional or computed"],
     [writeOnly && computed, "write-only and computed"],
-    [writeOnly && sort !== "resource", "write-only where nothing is recorded"],
+    [writeOnly && sort !== "resource" && sort !== "action", "write-only where nothing is recorded"],
     [writeOnly && !sensitive, "write-only, but not sensitive"],
     [!/^[A-Z`].*[.`)]$/s.test(description.trim()), "its description is not a sentence"],
     [SECRET.test(name) && !sensitive, "looks like a secret, but is not sensitive"],
-    [computed && !optional && sort === "provider", "computed, but nothing computes a configuration"],
+    [
+      computed && CONFIGURED.includes(sort) && !(optional && sort === "provider"),
+      "computed, but nothing computes a configuration",
+    ],
   ];
   return rules.flatMap(([broken, complaint]) => (broken ? [complaint] : []));
 }

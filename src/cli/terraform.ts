@@ -19,9 +19,8 @@ import {
 } from "../core/files/index.ts";
 import { shellWord, some } from "../core/model/index.ts";
 import {
-  BUNDLE,
+  ENTRY,
   EXECUTABLE,
-  NOTICES,
   type PackageFile,
   PLATFORMS,
   PROVIDER_ADDRESS,
@@ -134,11 +133,11 @@ async function standalonePackage(platform: string): Promise<readonly PackageFile
 
 /** Returns the package from the npm package. @throws HostformError `terraform.install` if the provider was not built. */
 async function builtPackage(root: string): Promise<readonly PackageFile[]> {
-  return packageFiles({
-    provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
-    license: await built(path.join(root, "LICENSE"), root),
-    notices: await built(path.join(root, "dist/terraform", NOTICES), root),
-  });
+  const folder = path.join(root, "dist/terraform");
+  await built(path.join(folder, ENTRY), root);
+  const names = (await list(folder)).toSorted();
+  const files = await Promise.all(names.map(async (name) => [name, await read(path.join(folder, name))] as const));
+  return packageFiles(new Map(files), await built(path.join(root, "LICENSE"), root));
 }
 
 /** Reads a file of the package. @throws HostformError `terraform.install` if it is missing. */

@@ -36,7 +36,9 @@ export function pages(): Page[] {
 
 /** Decides whether this page belongs to a Terraform registry. */
 export const isOfRegistry = (file: string): boolean =>
-  /^docs\/(?:index\.md$|(?:guides|resources|data-sources|ephemeral-resources|functions)\/)/.test(file);
+  /^docs\/(?:index\.md$|(?:guides|resources|data-sources|list-resources|ephemeral-resources|actions|functions)\/)/.test(
+    file,
+  );
 
 /**
  * Splits a page into its blocks.

@@ -3,23 +3,26 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { REGISTRY_FOLDERS } from "../../scripts/generate/registry-docs.ts";
-import { type Attributes, isNested } from "../../src/core/model/schema.ts";
-import { catalogue } from "../../src/fronts/terraform/catalogue.ts";
+import { type Newer, REGISTRY_FOLDERS, sortsOf } from "../../scripts/generate/registry-docs.ts";
+import { type Attributes, isNested, type Schema } from "../../src/core/model/schema.ts";
+import { type Catalogue, catalogue } from "../../src/fronts/terraform/catalogue.ts";
 import { isOfRegistry, pages, root } from "./markdown.ts";
 
 const all = new Map(pages().map((page) => [page.file, page]));
 const text = (file: string) => all.get(file)?.text ?? "";
 const short = (name: string) => name.replace("hosting_", "");
 
-const FOLDERS = {
-  resources: catalogue.resources,
-  "data-sources": catalogue.dataSources,
-  "ephemeral-resources": catalogue.ephemeral,
-} as const;
+const { identities }: Newer & Catalogue = catalogue;
+const sorts = sortsOf(catalogue).map(
+  ([folder, , , , schemas]) => [folder, schemas as ReadonlyMap<string, Schema>] as const,
+);
 
-const described = Object.entries(FOLDERS).flatMap(([folder, schemas]) =>
-  [...schemas].map(([name, schema]) => ({ file: `docs/${folder}/${short(name)}.md`, name, schema })),
+const described = sorts.flatMap(([folder, schemas]) =>
+  [...schemas].map(([name, { attributes }]) => {
+    const identity = folder === "resources" ? identities?.get(name) : undefined;
+    const shown = [...namesOf(attributes), ...namesOf(identity?.attributes ?? {})];
+    return { file: `docs/${folder}/${short(name)}.md`, name, shown };
+  }),
 );
 
 describe("the provider's pages", () => {
@@ -33,13 +36,13 @@ describe("the provider's pages", () => {
     expect(described.length).toBeGreaterThan(18);
   });
 
-  it.each([...described, { file: "docs/index.md", name: "the provider", schema: catalogue.provider }])(
-    "$file lists every attribute of $name once",
-    ({ file, schema }) => {
-      const shown = [...text(file).matchAll(/^- `(\w+)` \(/gm)].map(([, name]) => name);
-      expect(shown.toSorted()).toEqual(namesOf(schema.attributes).toSorted());
-    },
-  );
+  it.each([
+    ...described,
+    { file: "docs/index.md", name: "the provider", shown: namesOf(catalogue.provider.attributes) },
+  ])("$file lists every attribute of $name once", ({ file, shown }) => {
+    const found = [...text(file).matchAll(/^- `(\w+)` \(/gm)].map(([, name]) => name);
+    expect(found.toSorted()).toEqual(shown.toSorted());
+  });
 
   it.each([...all.keys()].filter(isOfRegistry))("%s has the front matter that the Registry shows", (file) => {
     const matter = /^---\n([\s\S]*?)\n---\n/.exec(text(file))?.[1];
@@ -64,14 +67,13 @@ function namesOf(attributes: Attributes): string[] {
 }
 
 it("the Terraform examples are in the folders that documentation tools read", () => {
-  const folders = globSync("examples/{resources,data-sources,ephemeral-resources,functions}/*", { cwd: root });
-  const known = [
-    ...[...catalogue.resources.keys()].map((name) => `resources/${name}`),
-    ...[...catalogue.dataSources.keys()].map((name) => `data-sources/${name}`),
-    ...[...catalogue.ephemeral.keys()].map((name) => `ephemeral-resources/${name}`),
-    ...[...catalogue.functions.keys()].map((name) => `functions/${name}`),
-  ];
+  const folders = globSync(`examples/{${REGISTRY_FOLDERS.join(",")}}/*`, { cwd: root });
+  const known = [["functions", catalogue.functions] as const, ...sorts].flatMap(([folder, of]) =>
+    [...of.keys()].map((name) => `${folder}/${name}`),
+  );
   expect(folders.toSorted()).toEqual(known.map((name) => path.posix.join("examples", name)).toSorted());
   for (const folder of folders)
-    expect(readFileSync(path.join(root, globSync(`${folder}/*.tf`, { cwd: root })[0] ?? ""), "utf8")).toMatch(/\w/);
+    expect(readFileSync(path.join(root, globSync(`${folder}/*.{tf,hcl}`, { cwd: root })[0] ?? ""), "utf8")).toMatch(
+      /\w/,
+    );
 });

@@ -30,7 +30,7 @@ describe("the package", { timeout: 60_000 }, () => {
     const files = run("find", [".", "-type", "f"], installed()).split("\n");
     expect(files).toContain("./dist/hostform.js");
     expect(files).toContain("./schemas/hosting.schema.json");
-    expect(files).toContain("./dist/terraform/provider.mjs");
+    expect(files).toContain("./dist/terraform/provider.cjs");
     expect(files).toContain("./dist/terraform/provider.NOTICES.txt");
     for (const name of ["AGENTS.md", "llms.txt", "integrations/agent/SKILL.md"]) expect(files).toContain(`./${name}`);
     expect(files).toContain("./schemas/provider.json");

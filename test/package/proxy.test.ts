@@ -143,9 +143,9 @@ it("dist/library.js reaches an https API through a proxy", async () => {
   expect(new Set(to.asked)).toEqual(THROUGH_THE_PROXY);
 });
 
-it("dist/terraform/provider.mjs reaches an https API through a proxy", async () => {
+it("dist/terraform/provider.cjs reaches an https API through a proxy", async () => {
   const to = await network();
-  const reattach = to.start(path.join(to.dist, "terraform/provider.mjs"), "--reattach");
+  const reattach = to.start(path.join(to.dist, "terraform/provider.cjs"), "--reattach");
   const [line] = await once(createInterface({ input: reattach.stdout }), "line");
   const [, address = ""] = /"String":"([^"]+)"/.exec(line) ?? [];
   const client = await dial({ network: "unix", address });

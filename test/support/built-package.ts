@@ -8,7 +8,7 @@ import { builtOnce, ROOT } from "./built-once.ts";
 export const SOURCES = [
   "src/**/*.ts",
   "schemas/*",
-  "scripts/build/{dist,man,notices}.ts",
+  "scripts/build/{dist,man,notices,parts}.ts",
   "scripts/build/licenses/*",
   "package.json",
   "LICENSE",

@@ -62,14 +62,11 @@ export function engine(): Engine | undefined {
   return known;
 }
 
-/** Returns the expectation for the engine of the tests: `other` for OpenTofu, and for Terraform from version 1.`since`. */
-export function perEngine<T>(
-  terraform: T,
-  other: { readonly tofu?: T; readonly newer?: T; readonly since?: number },
-): T {
-  const { name, minor } = engine() ?? { name: "Terraform", minor: 0 };
-  if (name === "OpenTofu") return other.tofu ?? terraform;
-  return minor >= (other.since ?? 12) ? (other.newer ?? terraform) : terraform;
+/** Returns the expectation for the engine of the tests: Terraform 1.11, a newer Terraform, or OpenTofu. */
+export function perEngine<T>(terraform: T, { newer = terraform, tofu = terraform }: { newer?: T; tofu?: T }): T {
+  const { name, minor } = engine() ?? { name: "Terraform", minor: 11 };
+  if (name === "OpenTofu") return tofu;
+  return minor > 11 ? newer : terraform;
 }
 
 /** Terraform with `terraform query`. */

@@ -12,7 +12,7 @@ const SOURCES = {
   "cli.js": () => import("../../src/cli/cli.ts"),
   "client.js": () => import("../../src/core/api/index.ts"),
   "library.js": () => import("../../src/project/library.ts"),
-  "terraform/provider.mjs": () => import("../../src/fronts/terraform/main.ts"),
+  "terraform/provider.cjs": () => import("../../src/fronts/terraform/main.ts"),
   "webhooks/index.js": () => import("../../src/webhooks/index.ts"),
 };
 

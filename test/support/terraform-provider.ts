@@ -1,6 +1,6 @@
 /** The provider of the built package, as a filesystem mirror for Terraform. `dev_overrides` can use the leaf folder. */
 import { readFileSync } from "node:fs";
-import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
+import { chmod, cp, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { PROVIDER_ADDRESSES } from "../../src/fronts/terraform/package.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
@@ -37,11 +37,9 @@ async function build(): Promise<BuiltProvider> {
   const dist = path.join(await builtPackage(), "dist/terraform");
   const mirror = await builtOnce(path.join(ROOT, "node_modules/.cache/hostform-provider"), SOURCES, async (draft) => {
     for (const folder of PROVIDER_ADDRESSES.map((source) => path.join(draft, leafOf(source)))) {
-      await mkdir(folder, { recursive: true });
-      for (const name of ["provider.mjs", "provider.NOTICES.txt"])
-        await copyFile(path.join(dist, name), path.join(folder, name));
+      await cp(dist, folder, { recursive: true });
       const launcher = path.join(folder, executableName);
-      await writeFile(launcher, `#!/bin/sh\nexec '${process.execPath}' "\${0%/*}/provider.mjs" "$@"\n`);
+      await writeFile(launcher, `#!/bin/sh\nexec '${process.execPath}' "\${0%/*}/provider.cjs" "$@"\n`);
       await chmod(launcher, 0o755);
     }
   });

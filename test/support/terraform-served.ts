@@ -30,7 +30,7 @@ export async function serveProvider(options: {
   readonly folder: string;
   readonly clock?: Clock | undefined;
 }): Promise<ServedProvider> {
-  const provider = await shipped("terraform/provider.mjs");
+  const provider = await shipped("terraform/provider.cjs");
   const { createProvider } = await provider.loadCalls();
   const defects: string[] = [];
   const log: Log = (level, message, fields) =>

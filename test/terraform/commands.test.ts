@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { platformOf } from "../../src/fronts/terraform/package.ts";
+import { PROVIDER_ADDRESS, platformOf } from "../../src/fronts/terraform/package.ts";
 import { signatureOf } from "../../src/webhooks/index.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { describeWith } from "../support/needing.ts";
@@ -40,7 +40,8 @@ describeWith(TERRAFORM)("commands of Terraform", { timeout: 60_000 }, () => {
 
     const printed = JSON.parse(await terraform.well("providers", "schema", "-json"));
     const file = path.resolve(import.meta.dirname, "../../schemas/provider.json");
-    expect(printed.provider_schemas[SOURCE]).toEqual(JSON.parse(readFileSync(file, "utf8")).provider_schemas[SOURCE]);
+    const written = JSON.parse(readFileSync(file, "utf8")).provider_schemas[PROVIDER_ADDRESS];
+    expect(printed.provider_schemas[SOURCE]).toEqual(written);
 
     await terraform.applied();
     await terraform.expectNoChanges();

@@ -3,7 +3,9 @@ import { globSync, readFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { type Page, pages, root } from "../docs/markdown.ts";
+import type { Newer } from "../../scripts/generate/registry-docs.ts";
+import { catalogue } from "../../src/fronts/terraform/catalogue.ts";
+import { isOfRegistry, type Page, pages, root } from "../docs/markdown.ts";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform } from "../support/terraform.ts";
@@ -14,8 +16,7 @@ const REQUIRED =
   'terraform {\n  required_providers {\n    hosting = {\n      source = "hostform/hosting"\n    }\n  }\n}\n';
 
 /** True for pages whose HCL is generated from the examples. */
-const isGenerated = ({ file }: Page) =>
-  /^docs\/(?:index\.md|(?:resources|data-sources|ephemeral-resources|functions)\/)/.test(file);
+const isGenerated = ({ file }: Page) => isOfRegistry(file) && !file.startsWith("docs/guides/");
 
 /** HCL of the hand-written pages, each with a name from its page and line. */
 const blocks = pages()
@@ -62,9 +63,10 @@ describeWith(TERRAFORM)("HCL", { timeout: 90_000 }, () => {
     await writeModules(terraform, rest);
     await terraform.init();
     expect(await terraform.validate()).toEqual([]);
-    // `import` and `removed` belong into a root module.
+    // `import` and `removed` belong into a root module. Without a resource block, `import` names its provider.
     for (const [, text] of roots) {
-      await terraform.write(text);
+      const isAlone = !/^resource /m.test(text);
+      await terraform.write(isAlone ? text.replace(/^import \{$/gm, "$&\n  provider = hosting") : text);
       expect(await terraform.validate()).toEqual([]);
     }
   });
@@ -88,6 +90,14 @@ function idHere(terraform: Terraform, address: string, shown: string): string {
   if (/^\d+$/.test(shown)) return String(id);
   if (/^\d+\/\d+$/.test(shown)) return `${String(service_id)}/${String(id)}`;
   return shown.replace(/^\d+\//, `${String(service_id)}/`);
+}
+
+/** Returns the address of an import by identity, and its block with the values of the state. */
+function identified(terraform: Terraform, type: string) {
+  const text = read(`resources/${type}/import-by-identity.tf`);
+  const [, address = ""] = /to = (\S+)/.exec(text) ?? [];
+  const of = terraform.attributes(address);
+  return { address, text: text.replace(/(\w+)( +)= ".*"/g, (_, name, pad) => `${name}${pad}= "${of[name]}"`) };
 }
 
 describeWith(TERRAFORM)("the examples of the provider's pages", { timeout: 120_000 }, () => {
@@ -121,13 +131,31 @@ describeWith(TERRAFORM)("the examples of the provider's pages", { timeout: 120_0
     await terraform.expectNoChanges();
     expect(terraform.changesSent()).toEqual([]);
 
-    await looksUp(terraform);
+    const minor = Number(/v1\.(\d+)/.exec(await terraform.well("version"))?.[1]);
+    if (minor >= 12 && (catalogue as Newer).identities !== undefined) {
+      const own = TYPES.map((type) => identified(terraform, type));
+      await terraform.well("state", "rm", ...own.map(({ address }) => address));
+      await terraform.plan();
+      await terraform.write(own.map(({ text }) => text).join("\n"), "imports.tf");
+      await terraform.applied();
+      await terraform.expectNoChanges();
+      expect(terraform.changesSent()).toEqual([]);
+    }
+
+    await looksUp(terraform, minor >= 14 ? ["actions"] : []);
+    const queries = minor >= 14 ? globSync("list-resources/*/*.tfquery.hcl", { cwd: EXAMPLES }) : [];
+    for (const file of queries) await terraform.write(read(file), `${file.split("/")[1]}.tfquery.hcl`);
+    if (queries.length > 0) expect(await terraform.well("query", "-no-color")).toContain("hosting_");
   });
 });
 
-/** Applies the other examples, each as a module, in an account with the objects of the resource examples. */
-async function looksUp(terraform: Terraform): Promise<void> {
-  const files = globSync("{data-sources,ephemeral-resources,functions}/*/*.tf", { cwd: EXAMPLES });
+/**
+ * Applies the other examples, each as a module, in an account with the objects of the resource examples.
+ * @param newer Folders of examples that only newer versions of Terraform read.
+ */
+async function looksUp(terraform: Terraform, newer: readonly string[]): Promise<void> {
+  const folders = ["data-sources", "ephemeral-resources", "functions", ...newer];
+  const files = globSync(`{${folders.join(",")}}/*/*.tf`, { cwd: EXAMPLES });
   expect(files.length).toBeGreaterThan(12);
   await writeModules(
     terraform,
@@ -150,7 +178,9 @@ async function looksUp(terraform: Terraform): Promise<void> {
     hosting_plans: { value: { wordpress_prices: { "WordPress One": 800, "WordPress Business": 1950 } } },
     hosting_service: { value: { www: "Shared Start, live" } },
     hosting_services: { value: { suspended: [] } },
-    hosting_webhooks: { value: { hooks: expect.arrayContaining(["https://hooks.acme.example/audit"]) } },
+    domain_ascii: { value: { domains: ["xn--bcher-kva.example", "www.acme.example"] } },
+    money: { value: { price: "5.00 USD" } },
+    hosting_webhooks: { value: { hooks: ["https://hooks.acme.example/billing"] } },
   });
 }
 

@@ -2,10 +2,12 @@ data "hosting_service" "www" {
   domain = "www.acme.example"
 }
 
-data "hosting_grants" "www" {
+data "hosting_grants" "staff" {
   service_id = data.hosting_service.www.id
+  email      = "*@acme.example"
+  permission = "manage"
 }
 
 output "managers" {
-  value = [for grant in data.hosting_grants.www.grants : grant.email if grant.permission == "manage"]
+  value = data.hosting_grants.staff.grants[*].email
 }

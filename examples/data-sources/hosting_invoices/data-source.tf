@@ -1,9 +1,10 @@
 data "hosting_invoices" "open" {
-  paid     = false
+  unpaid   = true
   currency = "USD"
+  domain   = "*.acme.example"
 }
 
 output "owed" {
-  description = "Sum of the open invoices, in the API's own unit."
+  description = "Sum of the open invoices of a client's sites, in the API's own unit."
   value       = sum(concat([0], data.hosting_invoices.open.invoices[*].total))
 }

@@ -1,7 +1,9 @@
+# The sites of one client that are offline.
 data "hosting_services" "suspended" {
-  phase = "suspended"
+  phase  = "suspended"
+  domain = "*.acme.example"
 }
 
 output "suspended" {
-  value = [for service in data.hosting_services.suspended.services : coalesce(service.domain, service.id)]
+  value = [for service in data.hosting_services.suspended.services : service.domain]
 }

@@ -1,5 +1,7 @@
-data "hosting_webhooks" "all" {}
+data "hosting_webhooks" "billing" {
+  events = ["invoice.paid"]
+}
 
 output "hooks" {
-  value = data.hosting_webhooks.all.webhooks[*].url
+  value = data.hosting_webhooks.billing.webhooks[*].url
 }

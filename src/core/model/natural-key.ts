@@ -5,6 +5,7 @@
  */
 import { domainToASCII, domainToUnicode } from "node:url";
 import { mixture } from "./look-alike.ts";
+import { isLike } from "./selection.ts";
 import type { Json, Value } from "./value.ts";
 
 /** Pattern of texts that are already folded. Avoids work in thousands of comparisons. */
@@ -65,6 +66,20 @@ export function foldedDomain(value: unknown): string | undefined {
 }
 
 export const sameDomain = sameBy(foldedDomain);
+
+/**
+ * Returns true if a domain matches a pattern such as `*.acme.example`. `*` matches any text. Pattern and domain may contain A-labels or
+ * U-labels.
+ */
+export function isDomainLike(pattern: string, domain: unknown): boolean {
+  const ascii = foldedDomain(domain);
+  if (ascii === undefined) return false;
+  // A-labels of a pattern such as `m\u00fc*.example` match no name, so compare U-labels too.
+  return (
+    isLike(foldedDomain(pattern) ?? pattern, ascii) ||
+    isLike(folded(pattern) ?? pattern, domainToUnicode(ascii) || ascii)
+  );
+}
 
 /** Rewrites the domain of an e-mail address. A text without `@` is unchanged. */
 function withDomain(address: string, rewrite: (domain: string) => string): string {

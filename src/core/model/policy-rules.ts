@@ -3,7 +3,7 @@ import type { ConditionName } from "./condition.ts";
 import type { EffectKind } from "./effect.ts";
 import type { SourceRange } from "./errors.ts";
 import { lookAlikes } from "./look-alike.ts";
-import { foldedDomain, shownName } from "./natural-key.ts";
+import { isDomainLike, shownName } from "./natural-key.ts";
 import { type ChangeFacts, domainIn, type PolicyFacts, suspicions } from "./policy-facts.ts";
 import type { PolicyVerdict } from "./policy-verdict.ts";
 import { isLike } from "./selection.ts";
@@ -216,18 +216,6 @@ function tooMany(
   return [
     { sentence: `The plan has ${number}, and ${most} are allowed: ${some(found.map(({ address }) => address))}` },
   ];
-}
-
-/**
- * Returns true if a pattern matches a domain. `*.acme.example` matches every name below acme.example. Patterns may contain
- * A-labels or U-labels.
- */
-function isDomainLike(pattern: string, domain: string): boolean {
-  if (pattern === "*") return true;
-  const below = pattern.startsWith("*.");
-  const name = pattern.slice(below ? 2 : 0);
-  const ascii = foldedDomain(name) ?? name;
-  return below ? domain.endsWith(`.${ascii}`) : domain === ascii;
 }
 
 /** Returns true if the policy does not allow the domain of an e-mail address. */

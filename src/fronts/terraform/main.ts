@@ -1,14 +1,11 @@
 /**
- * The program that Terraform starts. It listens and prints the handshake at once, and loads the provider while Terraform connects. It
+ * The program that Terraform starts. It listens and prints the handshake at once, and loads the provider for the first call that needs it. It
  * ends on Terraform's request, or when the last connection closes, so that a killed Terraform leaves no running provider. Another
- * program may import this file: then nothing starts, and the program serves the provider with the exports.
+ * program may serve the provider with the exports.
  */
 import { tmpdir } from "node:os";
 import process from "node:process";
-import { pathToFileURL } from "node:url";
 import { VERSION } from "../../core/api/version.ts";
-import { exists, realPath } from "../../core/files/file-system.ts";
-import { nodeTooOld } from "../../core/model/runtime.ts";
 import { selfSigned } from "./wire/certificate.ts";
 import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/grpc.ts";
 import { type Endpoint, handshakeLine, invitation, listen, reattachment } from "./wire/handshake.ts";
@@ -69,25 +66,34 @@ function onceOrphaned(then: () => void): void {
   watch.unref();
 }
 
-/** A peer whose calls wait until the provider is loaded. */
-function lazyPeer(provider: Promise<Peer>): Peer {
+/** Responses without input, by their rpc, as base64 in JSON. The build prepares them; the sources have none. */
+declare const PREPARED: string | undefined;
+const prepared: Readonly<Record<string, string>> = JSON.parse(typeof PREPARED === "undefined" ? "{}" : PREPARED);
+
+/** Creates a peer that loads the provider for the first call without a prepared response. One of three processes of a plan has none. */
+function lazyPeer(): Peer {
+  let provider: Promise<Peer> | undefined;
+  const load = async () => (await loadCalls()).createProvider({ env: process.env, log });
   return {
-    handle: async (method, request, context) => (await provider).handle(method, request, context),
-    finish: async () => (await provider).finish(),
-    stop: () => void provider.then((loaded) => loaded.stop()),
-    close: async () => (await provider).close(),
+    async handle(method, request, context) {
+      if (Object.hasOwn(prepared, method)) return Buffer.from(prepared[method] ?? "", "base64");
+      provider ??= load();
+      return (await provider).handle(method, request, context);
+    },
+    finish: async () => (await provider)?.finish(),
+    stop: () => void provider?.then((loaded) => loaded.stop()),
+    close: async () => (await provider)?.close(),
   };
 }
 
 async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) => string, stays: boolean) {
   process.on("uncaughtException", die);
-  const loading = Promise.withResolvers<Awaited<ReturnType<typeof loadCalls>>>();
   const grpc = createGrpcServer({
     service: "tfplugin6.Provider",
     tls,
     log,
     grace: GRACE_MS,
-    connect: () => lazyPeer(loading.promise.then(({ createProvider }) => createProvider({ env: process.env, log }))),
+    connect: lazyPeer,
     onShutdown: () => stays || endGently(grpc),
     onEmpty: () => stays || end(0),
   });
@@ -102,7 +108,6 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
   }
   process.once("exit", endpoint.remove);
   printLine(announce(endpoint));
-  loading.resolve(loadCalls());
   keepStdoutClean();
 
   // A terminal sends these signals to Terraform and to this process; Terraform decides when the provider ends.
@@ -114,8 +119,6 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
 }
 
 async function serve(args: readonly string[]): Promise<void> {
-  const tooOld = nodeTooOld(process.versions.node);
-  if (tooOld !== undefined) return refuse(tooOld);
   if (args[0] === "--reattach") {
     const { PROVIDER_ADDRESSES } = await import("./package.ts");
     const value = (endpoint: Endpoint) => reattachment(PROVIDER_ADDRESSES, endpoint, process.pid);
@@ -137,12 +140,3 @@ async function serve(args: readonly string[]): Promise<void> {
 export function main(): void {
   serve(process.argv.slice(2)).catch(die);
 }
-
-/** Returns true if Node was started with this file. Node's loader follows links unless an option forbids it. */
-function isProgram([, file]: readonly string[]): boolean {
-  if (file === undefined) return false;
-  const isThis = (one: string) => pathToFileURL(one).href === import.meta.url;
-  return isThis(file) || (exists(file) && isThis(realPath(file)));
-}
-
-if (isProgram(process.argv)) main();

@@ -10,8 +10,8 @@ export const PROVIDER_ADDRESSES = [PROVIDER_ADDRESS, "registry.opentofu.org/host
 /** The name of the program that Terraform starts. */
 export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
 
-/** Name of the bundle, in a package and in `dist/terraform`. `NOTICES`: licences of its embedded packages. */
-export const BUNDLE = "provider.mjs";
+/** Name of the file that Node runs, in a package and in `dist/terraform`. `NOTICES`: licences of the embedded packages. */
+export const ENTRY = "provider.cjs";
 export const NOTICES = "provider.NOTICES.txt";
 
 /** Platforms of the launcher, which is a shell script. */
@@ -35,30 +35,35 @@ export function platformOf(platform: string, arch: string, standalone = false): 
 /** Minimum version of Node, as in package.json. */
 export const NODE_FLOOR = { major: 22, minor: 20 } as const;
 
+const NEEDS = `The Terraform provider hosting needs Node.js ${NODE_FLOOR.major}.${NODE_FLOOR.minor} or later`;
+
 /**
- * The program that Terraform starts: a shell script that runs Node with `exec`, so that signals reach the provider. The script checks
- * Node's version, because an older Node cannot parse the bundle. If a provider does not start, Terraform prints only the first line
- * of its standard output, so the error is on that line.
+ * The program that Terraform starts: a shell script that runs Node with `exec`, so that signals reach the provider. If a provider does
+ * not start, Terraform prints only the first line of its standard output, so the error is on that line.
  */
 export function launcher(): string {
-  const { major, minor } = NODE_FLOOR;
-  const needs = `The Terraform provider hosting needs Node.js ${major}.${minor} or later`;
   return `#!/bin/sh
 # The Terraform provider of hostform ${VERSION}. It runs on Node.js: the one that HOSTFORM_NODE names, else \`node\`.
-fail() {
-  if [ -n "$TF_PLUGIN_MAGIC_COOKIE" ]; then echo "$1"; else echo "$1" >&2; fi
-  exit 1
-}
 node=\${HOSTFORM_NODE:-node}
-version=$("$node" --version 2>/dev/null) ||
-  fail "${needs}, and $node cannot be run. Install it, or set HOSTFORM_NODE to its path."
-number=\${version#v}
-major=\${number%%.*}
-rest=\${number#*.}
-minor=\${rest%%.*}
-{ [ "$major" -gt ${major} ] || { [ "$major" -eq ${major} ] && [ "$minor" -ge ${minor} ]; }; } 2>/dev/null ||
-  fail "${needs}; $node is $version. Install a newer one, or set HOSTFORM_NODE to its path."
-exec "$node" "\${0%/*}/${BUNDLE}" "$@"
+command -v "$node" >/dev/null 2>&1 && exec "$node" "\${0%/*}/${ENTRY}" "$@"
+error="${NEEDS}, and $node cannot be run. Install it, or set HOSTFORM_NODE to its path."
+if [ -n "$TF_PLUGIN_MAGIC_COOKIE" ]; then echo "$error"; else echo "$error" >&2; fi
+exit 1
+`;
+}
+
+/** The file that Node runs. Every version of Node parses this file and reports its own age. It runs the rest only as the main program. */
+export function entryProgram(): string {
+  const { major, minor } = NODE_FLOOR;
+  return `var found = process.versions.node.split(".");
+if (found[0] < ${major} || (found[0] == ${major} && found[1] < ${minor})) {
+  var output = process.env.TF_PLUGIN_MAGIC_COOKIE === undefined ? process.stderr : process.stdout;
+  output.write("${NEEDS}; " + process.execPath + " is v" + process.versions.node + ". Install a newer one, or set HOSTFORM_NODE to its path.\\n");
+  process.exitCode = 1;
+} else {
+  module.exports = require("./main.cjs");
+  if (require.main === module) module.exports.main();
+}
 `;
 }
 
@@ -69,15 +74,6 @@ export interface PackageFile {
   readonly mode: number;
 }
 
-/** The contents of a package. */
-export interface PackageContents {
-  /** The bundle. */
-  readonly provider: Uint8Array;
-  readonly license: Uint8Array;
-  /** Licences of the embedded packages. */
-  readonly notices: Uint8Array;
-}
-
 /**
  * Returns all files of a package with the single executable. Terraform's lock file has their hash, so the installed files and the
  * released files must be equal.
@@ -85,7 +81,7 @@ export interface PackageContents {
  */
 export function standaloneFiles(
   executable: Uint8Array,
-  { license, notices }: Pick<PackageContents, "license" | "notices">,
+  { license, notices }: { readonly license: Uint8Array; readonly notices: Uint8Array },
   platform: string,
 ): readonly PackageFile[] {
   const name = platform.startsWith("windows") ? `${EXECUTABLE}.exe` : EXECUTABLE;
@@ -96,12 +92,14 @@ export function standaloneFiles(
   ];
 }
 
-/** Returns all files of a package that runs on Node. Terraform's lock file has their hash, so a mirror and an archive must be equal. */
-export function packageFiles({ provider, license, notices }: PackageContents): readonly PackageFile[] {
+/**
+ * Returns all files of a package that runs on Node. Terraform's lock file has their hash, so a mirror and an archive must be equal.
+ * @param provider the files of `dist/terraform`, by name.
+ */
+export function packageFiles(provider: ReadonlyMap<string, Uint8Array>, license: Uint8Array): readonly PackageFile[] {
   return [
     { name: "LICENSE", content: license, mode: 0o644 },
-    { name: BUNDLE, content: provider, mode: 0o644 },
-    { name: NOTICES, content: notices, mode: 0o644 },
+    ...[...provider].map(([name, content]) => ({ name, content, mode: 0o644 })),
     { name: EXECUTABLE, content: new TextEncoder().encode(launcher()), mode: 0o755 },
   ];
 }

@@ -1,7 +1,7 @@
 /** hostform's answer for a string of JSON syntax, in the form of Terraform's answers. */
 import { evaluate, type Language, parseTemplate, Refusal, type Typed } from "../../../src/core/expression/index.ts";
 import { ExpressionError, type Json } from "../../../src/core/model/index.ts";
-import { engine } from "../../support/programs.ts";
+import { perEngine } from "../../support/programs.ts";
 import { namesOf } from "./names.ts";
 import type { Answer, Answers } from "./oracle.ts";
 import { secretParts, typeText, writtenTyped } from "./plain.ts";
@@ -9,7 +9,7 @@ import { secretParts, typeText, writtenTyped } from "./plain.ts";
 const validated = namesOf("validated");
 
 /** Language of the engine that runs the tests. */
-export const LANGUAGE: Language = engine()?.name === "Terraform" && engine()?.minor === 11 ? "1.11" : "1.12";
+export const LANGUAGE: Language = perEngine<Language>("1.11", { newer: "1.12", tofu: "1.12" });
 
 /**
  * Returns the values before and after the apply.

@@ -29,7 +29,7 @@ beforeEach(async () => {
   await build("export {};\n");
 });
 
-const build = (text: string) => writeFile(path.join(root, "dist/terraform/provider.mjs"), text);
+const build = (text: string) => writeFile(path.join(root, "dist/terraform/provider.cjs"), text);
 
 interface Setting extends InstallFlags {
   readonly env?: Record<string, string>;
@@ -57,9 +57,9 @@ describe("terraform install", () => {
     const { code, stdout, stderr } = await install();
     const leaf = path.join(home, ".terraform.d/plugins", LEAF);
     expect(code).toBe(0);
-    expect((await readdir(leaf)).sort()).toEqual(["LICENSE", "provider.NOTICES.txt", "provider.mjs", EXECUTABLE]);
+    expect((await readdir(leaf)).sort()).toEqual(["LICENSE", "provider.NOTICES.txt", "provider.cjs", EXECUTABLE]);
     expect((await stat(path.join(leaf, EXECUTABLE))).mode & 0o777).toBe(0o755);
-    expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export {};\n");
+    expect(await readFile(path.join(leaf, "provider.cjs"), "utf8")).toBe("export {};\n");
     const lock = `-fs-mirror=${home}/.terraform.d/plugins -platform=linux_amd64`;
     expect(stdout).toBe(`# In the configuration; then \`terraform providers lock ${lock}\` and \`terraform init\`:
 
@@ -135,12 +135,12 @@ terraform {
     expect(words).toContain("even with `terraform init -upgrade`");
     expect(words).toContain(".terraform.lock.hcl");
     const leaf = path.join(home, ".terraform.d/plugins", LEAF);
-    expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export {};\n");
+    expect(await readFile(path.join(leaf, "provider.cjs"), "utf8")).toBe("export {};\n");
 
     const { stderr } = await install({ force: true });
     expect(stderr).toMatch(/^Replaced /);
     expect(stderr).toContain("remove the provider block");
-    expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export const other = 1;\n");
+    expect(await readFile(path.join(leaf, "provider.cjs"), "utf8")).toBe("export const other = 1;\n");
     expect(await readdir(path.join(home, ".terraform.d/plugins"))).toEqual(HOSTS);
   });
 
@@ -220,7 +220,7 @@ describe("the platform in Terraform's notation", () => {
 });
 
 describe("the content of a folder", () => {
-  const files = packageFiles({ provider: Buffer.from("a"), license: Buffer.from("b"), notices: Buffer.from("c") });
+  const files = packageFiles(new Map([["provider.cjs", Buffer.from("a")]]), Buffer.from("b"));
   it("is reported as nothing for a missing or an empty folder", async () => {
     const at = temporaryFolder();
     expect(await standingIn(at, files)).toBe("nothing");

@@ -132,8 +132,7 @@ it("the provider is built with the notices of all embedded packages, with the sa
   timeout: 30_000,
 }, async () => {
   const notices = async (name: string) => {
-    await mkdir(path.join(root, name));
-    await buildProvider(path.join(root, name, "provider.mjs"));
+    await buildProvider(path.join(root, name));
     return readFile(path.join(root, name, "provider.NOTICES.txt"), "utf8");
   };
   const text = await notices("first");

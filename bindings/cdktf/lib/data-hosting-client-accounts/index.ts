@@ -10,6 +10,30 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 // Configuration
 
 export interface DataHostingClientAccountsConfig extends cdktf.TerraformMetaArguments {
+  /**
+  * Only the company with this registration number.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/client_accounts#company_number DataHostingClientAccounts#company_number}
+  */
+  readonly companyNumber?: string;
+  /**
+  * Only clients with this billing currency.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/client_accounts#currency DataHostingClientAccounts#currency}
+  */
+  readonly currency?: string;
+  /**
+  * Only clients of this name, in upper or lower case. `*` matches any text.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/client_accounts#name DataHostingClientAccounts#name}
+  */
+  readonly name?: string;
+  /**
+  * Only the company with this VAT number.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/client_accounts#vat_number DataHostingClientAccounts#vat_number}
+  */
+  readonly vatNumber?: string;
 }
 export interface DataHostingClientAccountsClientAccounts {
 }
@@ -141,7 +165,7 @@ export class DataHostingClientAccountsClientAccountsList extends cdktf.ComplexLi
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/client_accounts hosting_client_accounts}
 *
-* The client accounts of an agency (Manage track only), whether or not Terraform manages them.
+* The client accounts of an agency (Manage track only), all or some of them, whether or not Terraform manages them.
 */
 export class DataHostingClientAccounts extends cdktf.TerraformDataSource {
 
@@ -191,6 +215,10 @@ export class DataHostingClientAccounts extends cdktf.TerraformDataSource {
       forEach: config.forEach
     });
     watchNames(cdktf, this);
+    this._companyNumber = config.companyNumber;
+    this._currency = config.currency;
+    this._name = config.name;
+    this._vatNumber = config.vatNumber;
   }
 
   // ==========
@@ -206,18 +234,124 @@ export class DataHostingClientAccounts extends cdktf.TerraformDataSource {
     return this._clientAccounts;
   }
 
+  // company_number - computed: false, optional: true, required: false
+  private _companyNumber?: string;
+  /**
+  * Only the company with this registration number.
+  */
+  public get companyNumber() {
+    return this.getStringAttribute('company_number');
+  }
+  public set companyNumber(value: string) {
+    this._companyNumber = value;
+  }
+  public resetCompanyNumber() {
+    this._companyNumber = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get companyNumberInput() {
+    return this._companyNumber;
+  }
+
+  // currency - computed: false, optional: true, required: false
+  private _currency?: string;
+  /**
+  * Only clients with this billing currency.
+  */
+  public get currency() {
+    return this.getStringAttribute('currency');
+  }
+  public set currency(value: string) {
+    this._currency = value;
+  }
+  public resetCurrency() {
+    this._currency = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get currencyInput() {
+    return this._currency;
+  }
+
+  // name - computed: false, optional: true, required: false
+  private _name?: string;
+  /**
+  * Only clients of this name, in upper or lower case. `*` matches any text.
+  */
+  public get name() {
+    return this.getStringAttribute('name');
+  }
+  public set name(value: string) {
+    this._name = value;
+  }
+  public resetName() {
+    this._name = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get nameInput() {
+    return this._name;
+  }
+
+  // vat_number - computed: false, optional: true, required: false
+  private _vatNumber?: string;
+  /**
+  * Only the company with this VAT number.
+  */
+  public get vatNumber() {
+    return this.getStringAttribute('vat_number');
+  }
+  public set vatNumber(value: string) {
+    this._vatNumber = value;
+  }
+  public resetVatNumber() {
+    this._vatNumber = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get vatNumberInput() {
+    return this._vatNumber;
+  }
+
   // =========
   // SYNTHESIS
   // =========
 
   protected synthesizeAttributes(): { [name: string]: any } {
     return {
+      company_number: cdktf.stringToTerraform(this._companyNumber),
+      currency: cdktf.stringToTerraform(this._currency),
+      name: cdktf.stringToTerraform(this._name),
+      vat_number: cdktf.stringToTerraform(this._vatNumber),
     };
   }
 
   protected synthesizeHclAttributes(): { [name: string]: any } {
     const attrs = {
+      company_number: {
+        value: cdktf.stringToHclTerraform(this._companyNumber),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
+      currency: {
+        value: cdktf.stringToHclTerraform(this._currency),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
+      name: {
+        value: cdktf.stringToHclTerraform(this._name),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
+      vat_number: {
+        value: cdktf.stringToHclTerraform(this._vatNumber),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
     };
-    return attrs;
+
+    // remove undefined attributes
+    return Object.fromEntries(Object.entries(attrs).filter(([_, value]) => value !== undefined && value.value !== undefined ))
   }
 }

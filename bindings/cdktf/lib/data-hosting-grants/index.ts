@@ -11,6 +11,18 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface DataHostingGrantsConfig extends cdktf.TerraformMetaArguments {
   /**
+  * Only grants of this email address, in upper or lower case. `*` matches any text, such as `*@acme.example`.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/grants#email DataHostingGrants#email}
+  */
+  readonly email?: string;
+  /**
+  * Only grants with this permission: `view` or `manage`.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/grants#permission DataHostingGrants#permission}
+  */
+  readonly permission?: string;
+  /**
   * The service.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/grants#service_id DataHostingGrants#service_id}
@@ -181,12 +193,33 @@ export class DataHostingGrants extends cdktf.TerraformDataSource {
       forEach: config.forEach
     });
     watchNames(cdktf, this);
+    this._email = config.email;
+    this._permission = config.permission;
     this._serviceId = config.serviceId;
   }
 
   // ==========
   // ATTRIBUTES
   // ==========
+
+  // email - computed: false, optional: true, required: false
+  private _email?: string;
+  /**
+  * Only grants of this email address, in upper or lower case. `*` matches any text, such as `*@acme.example`.
+  */
+  public get email() {
+    return this.getStringAttribute('email');
+  }
+  public set email(value: string) {
+    this._email = value;
+  }
+  public resetEmail() {
+    this._email = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get emailInput() {
+    return this._email;
+  }
 
   // grants - computed: true, optional: false, required: false
   private _grants = new DataHostingGrantsGrantsList(this, "grants", false);
@@ -195,6 +228,25 @@ export class DataHostingGrants extends cdktf.TerraformDataSource {
   */
   public get grants() {
     return this._grants;
+  }
+
+  // permission - computed: false, optional: true, required: false
+  private _permission?: string;
+  /**
+  * Only grants with this permission: `view` or `manage`.
+  */
+  public get permission() {
+    return this.getStringAttribute('permission');
+  }
+  public set permission(value: string) {
+    this._permission = value;
+  }
+  public resetPermission() {
+    this._permission = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get permissionInput() {
+    return this._permission;
   }
 
   // service_id - computed: false, optional: false, required: true
@@ -219,12 +271,26 @@ export class DataHostingGrants extends cdktf.TerraformDataSource {
 
   protected synthesizeAttributes(): { [name: string]: any } {
     return {
+      email: cdktf.stringToTerraform(this._email),
+      permission: cdktf.stringToTerraform(this._permission),
       service_id: cdktf.stringToTerraform(this._serviceId),
     };
   }
 
   protected synthesizeHclAttributes(): { [name: string]: any } {
     const attrs = {
+      email: {
+        value: cdktf.stringToHclTerraform(this._email),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
+      permission: {
+        value: cdktf.stringToHclTerraform(this._permission),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
       service_id: {
         value: cdktf.stringToHclTerraform(this._serviceId),
         isBlock: false,

@@ -206,6 +206,14 @@ export class DataHostingInvoice extends cdktf.TerraformDataSource {
     return this.getStringAttribute('total_text');
   }
 
+  // unpaid - computed: true, optional: false, required: false
+  /**
+  * True if the invoice must still be paid: it is neither paid nor cancelled.
+  */
+  public get unpaid() {
+    return this.getBooleanAttribute('unpaid');
+  }
+
   // =========
   // SYNTHESIS
   // =========

@@ -17,6 +17,12 @@ export interface DataHostingInvoicesConfig extends cdktf.TerraformMetaArguments 
   */
   readonly currency?: string;
   /**
+  * Only invoices for services of this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`. Reads the list of services.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/invoices#domain DataHostingInvoices#domain}
+  */
+  readonly domain?: string;
+  /**
   * Only invoices for this service.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/invoices#order_id DataHostingInvoices#order_id}
@@ -34,6 +40,12 @@ export interface DataHostingInvoicesConfig extends cdktf.TerraformMetaArguments 
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/invoices#status DataHostingInvoices#status}
   */
   readonly status?: string;
+  /**
+  * Only invoices that must still be paid (`true`), or that must not (`false`).
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/invoices#unpaid DataHostingInvoices#unpaid}
+  */
+  readonly unpaid?: boolean | cdktf.IResolvable;
 }
 export interface DataHostingInvoicesInvoices {
 }
@@ -181,6 +193,14 @@ export class DataHostingInvoicesInvoicesOutputReference extends cdktf.ComplexObj
   public get totalText() {
     return this.getStringAttribute('total_text');
   }
+
+  // unpaid - computed: true, optional: false, required: false
+  /**
+  * True if the invoice must still be paid: it is neither paid nor cancelled.
+  */
+  public get unpaid() {
+    return this.getBooleanAttribute('unpaid');
+  }
 }
 
 export class DataHostingInvoicesInvoicesList extends cdktf.ComplexList {
@@ -256,9 +276,11 @@ export class DataHostingInvoices extends cdktf.TerraformDataSource {
     });
     watchNames(cdktf, this);
     this._currency = config.currency;
+    this._domain = config.domain;
     this._orderId = config.orderId;
     this._paid = config.paid;
     this._status = config.status;
+    this._unpaid = config.unpaid;
   }
 
   // ==========
@@ -282,6 +304,25 @@ export class DataHostingInvoices extends cdktf.TerraformDataSource {
   // Temporarily expose input value. Use with caution.
   public get currencyInput() {
     return this._currency;
+  }
+
+  // domain - computed: false, optional: true, required: false
+  private _domain?: string;
+  /**
+  * Only invoices for services of this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`. Reads the list of services.
+  */
+  public get domain() {
+    return this.getStringAttribute('domain');
+  }
+  public set domain(value: string) {
+    this._domain = value;
+  }
+  public resetDomain() {
+    this._domain = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get domainInput() {
+    return this._domain;
   }
 
   // invoices - computed: true, optional: false, required: false
@@ -350,6 +391,25 @@ export class DataHostingInvoices extends cdktf.TerraformDataSource {
     return this._status;
   }
 
+  // unpaid - computed: false, optional: true, required: false
+  private _unpaid?: boolean | cdktf.IResolvable;
+  /**
+  * Only invoices that must still be paid (`true`), or that must not (`false`).
+  */
+  public get unpaid() {
+    return this.getBooleanAttribute('unpaid');
+  }
+  public set unpaid(value: boolean | cdktf.IResolvable) {
+    this._unpaid = value;
+  }
+  public resetUnpaid() {
+    this._unpaid = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get unpaidInput() {
+    return this._unpaid;
+  }
+
   // =========
   // SYNTHESIS
   // =========
@@ -357,9 +417,11 @@ export class DataHostingInvoices extends cdktf.TerraformDataSource {
   protected synthesizeAttributes(): { [name: string]: any } {
     return {
       currency: cdktf.stringToTerraform(this._currency),
+      domain: cdktf.stringToTerraform(this._domain),
       order_id: cdktf.stringToTerraform(this._orderId),
       paid: cdktf.booleanToTerraform(this._paid),
       status: cdktf.stringToTerraform(this._status),
+      unpaid: cdktf.booleanToTerraform(this._unpaid),
     };
   }
 
@@ -367,6 +429,12 @@ export class DataHostingInvoices extends cdktf.TerraformDataSource {
     const attrs = {
       currency: {
         value: cdktf.stringToHclTerraform(this._currency),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
+      domain: {
+        value: cdktf.stringToHclTerraform(this._domain),
         isBlock: false,
         type: "simple",
         storageClassType: "string",
@@ -388,6 +456,12 @@ export class DataHostingInvoices extends cdktf.TerraformDataSource {
         isBlock: false,
         type: "simple",
         storageClassType: "string",
+      },
+      unpaid: {
+        value: cdktf.booleanToHclTerraform(this._unpaid),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "boolean",
       },
     };
 

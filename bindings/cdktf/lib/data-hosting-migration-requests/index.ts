@@ -11,11 +11,17 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface DataHostingMigrationRequestsConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Only requests for this domain, in upper or lower case, international names in either form.
+  * Only requests for this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/migration_requests#domain DataHostingMigrationRequests#domain}
   */
   readonly domain?: string;
+  /**
+  * Only requests for this service.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/migration_requests#order_id DataHostingMigrationRequests#order_id}
+  */
+  readonly orderId?: string;
   /**
   * Only requests of this status, in the API's own word.
   *
@@ -188,6 +194,7 @@ export class DataHostingMigrationRequests extends cdktf.TerraformDataSource {
     });
     watchNames(cdktf, this);
     this._domain = config.domain;
+    this._orderId = config.orderId;
     this._status = config.status;
   }
 
@@ -198,7 +205,7 @@ export class DataHostingMigrationRequests extends cdktf.TerraformDataSource {
   // domain - computed: false, optional: true, required: false
   private _domain?: string;
   /**
-  * Only requests for this domain, in upper or lower case, international names in either form.
+  * Only requests for this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`.
   */
   public get domain() {
     return this.getStringAttribute('domain');
@@ -217,10 +224,29 @@ export class DataHostingMigrationRequests extends cdktf.TerraformDataSource {
   // migration_requests - computed: true, optional: false, required: false
   private _migrationRequests = new DataHostingMigrationRequestsMigrationRequestsList(this, "migration_requests", false);
   /**
-  * The requests, by ascending id.
+  * The migration requests, by ascending id.
   */
   public get migrationRequests() {
     return this._migrationRequests;
+  }
+
+  // order_id - computed: false, optional: true, required: false
+  private _orderId?: string;
+  /**
+  * Only requests for this service.
+  */
+  public get orderId() {
+    return this.getStringAttribute('order_id');
+  }
+  public set orderId(value: string) {
+    this._orderId = value;
+  }
+  public resetOrderId() {
+    this._orderId = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get orderIdInput() {
+    return this._orderId;
   }
 
   // status - computed: false, optional: true, required: false
@@ -249,6 +275,7 @@ export class DataHostingMigrationRequests extends cdktf.TerraformDataSource {
   protected synthesizeAttributes(): { [name: string]: any } {
     return {
       domain: cdktf.stringToTerraform(this._domain),
+      order_id: cdktf.stringToTerraform(this._orderId),
       status: cdktf.stringToTerraform(this._status),
     };
   }
@@ -257,6 +284,12 @@ export class DataHostingMigrationRequests extends cdktf.TerraformDataSource {
     const attrs = {
       domain: {
         value: cdktf.stringToHclTerraform(this._domain),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
+      order_id: {
+        value: cdktf.stringToHclTerraform(this._orderId),
         isBlock: false,
         type: "simple",
         storageClassType: "string",

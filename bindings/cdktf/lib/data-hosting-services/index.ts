@@ -11,7 +11,19 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface DataHostingServicesConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Only services of this domain, in upper or lower case, international names in either form.
+  * Only services with this billing cycle, in the API's own word.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/services#billing_cycle DataHostingServices#billing_cycle}
+  */
+  readonly billingCycle?: string;
+  /**
+  * Only services in this currency.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/services#currency DataHostingServices#currency}
+  */
+  readonly currency?: string;
+  /**
+  * Only services of this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/services#domain DataHostingServices#domain}
   */
@@ -34,6 +46,12 @@ export interface DataHostingServicesConfig extends cdktf.TerraformMetaArguments 
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/services#product_type DataHostingServices#product_type}
   */
   readonly productType?: string;
+  /**
+  * Only services of this status, in the API's own word.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/services#status DataHostingServices#status}
+  */
+  readonly status?: string;
 }
 export interface DataHostingServicesServices {
 }
@@ -221,7 +239,7 @@ export class DataHostingServicesServicesList extends cdktf.ComplexList {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/services hosting_services}
 *
-* The services of the account, all or some of them, whether or not Terraform manages them. Services that have ended are included as long as the API lists them; their `phase` is `gone`.
+* The services of the account, all or some of them, whether or not Terraform manages them. Services that have ended are included as long as the API lists them; their `phase` is `gone`. The API does not return the client of a service: to select a client's services, use a domain pattern.
 */
 export class DataHostingServices extends cdktf.TerraformDataSource {
 
@@ -271,20 +289,61 @@ export class DataHostingServices extends cdktf.TerraformDataSource {
       forEach: config.forEach
     });
     watchNames(cdktf, this);
+    this._billingCycle = config.billingCycle;
+    this._currency = config.currency;
     this._domain = config.domain;
     this._phase = config.phase;
     this._plan = config.plan;
     this._productType = config.productType;
+    this._status = config.status;
   }
 
   // ==========
   // ATTRIBUTES
   // ==========
 
+  // billing_cycle - computed: false, optional: true, required: false
+  private _billingCycle?: string;
+  /**
+  * Only services with this billing cycle, in the API's own word.
+  */
+  public get billingCycle() {
+    return this.getStringAttribute('billing_cycle');
+  }
+  public set billingCycle(value: string) {
+    this._billingCycle = value;
+  }
+  public resetBillingCycle() {
+    this._billingCycle = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get billingCycleInput() {
+    return this._billingCycle;
+  }
+
+  // currency - computed: false, optional: true, required: false
+  private _currency?: string;
+  /**
+  * Only services in this currency.
+  */
+  public get currency() {
+    return this.getStringAttribute('currency');
+  }
+  public set currency(value: string) {
+    this._currency = value;
+  }
+  public resetCurrency() {
+    this._currency = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get currencyInput() {
+    return this._currency;
+  }
+
   // domain - computed: false, optional: true, required: false
   private _domain?: string;
   /**
-  * Only services of this domain, in upper or lower case, international names in either form.
+  * Only services of this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`.
   */
   public get domain() {
     return this.getStringAttribute('domain');
@@ -366,21 +425,55 @@ export class DataHostingServices extends cdktf.TerraformDataSource {
     return this._services;
   }
 
+  // status - computed: false, optional: true, required: false
+  private _status?: string;
+  /**
+  * Only services of this status, in the API's own word.
+  */
+  public get status() {
+    return this.getStringAttribute('status');
+  }
+  public set status(value: string) {
+    this._status = value;
+  }
+  public resetStatus() {
+    this._status = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get statusInput() {
+    return this._status;
+  }
+
   // =========
   // SYNTHESIS
   // =========
 
   protected synthesizeAttributes(): { [name: string]: any } {
     return {
+      billing_cycle: cdktf.stringToTerraform(this._billingCycle),
+      currency: cdktf.stringToTerraform(this._currency),
       domain: cdktf.stringToTerraform(this._domain),
       phase: cdktf.stringToTerraform(this._phase),
       plan: cdktf.stringToTerraform(this._plan),
       product_type: cdktf.stringToTerraform(this._productType),
+      status: cdktf.stringToTerraform(this._status),
     };
   }
 
   protected synthesizeHclAttributes(): { [name: string]: any } {
     const attrs = {
+      billing_cycle: {
+        value: cdktf.stringToHclTerraform(this._billingCycle),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
+      currency: {
+        value: cdktf.stringToHclTerraform(this._currency),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
       domain: {
         value: cdktf.stringToHclTerraform(this._domain),
         isBlock: false,
@@ -401,6 +494,12 @@ export class DataHostingServices extends cdktf.TerraformDataSource {
       },
       product_type: {
         value: cdktf.stringToHclTerraform(this._productType),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
+      status: {
+        value: cdktf.stringToHclTerraform(this._status),
         isBlock: false,
         type: "simple",
         storageClassType: "string",

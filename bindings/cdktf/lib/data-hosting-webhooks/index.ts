@@ -10,6 +10,18 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 // Configuration
 
 export interface DataHostingWebhooksConfig extends cdktf.TerraformMetaArguments {
+  /**
+  * Only subscriptions that deliver all of these events.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/webhooks#events DataHostingWebhooks#events}
+  */
+  readonly events?: string[];
+  /**
+  * Only subscriptions of this URL.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/webhooks#url DataHostingWebhooks#url}
+  */
+  readonly url?: string;
 }
 export interface DataHostingWebhooksWebhooks {
 }
@@ -117,7 +129,7 @@ export class DataHostingWebhooksWebhooksList extends cdktf.ComplexList {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/webhooks hosting_webhooks}
 *
-* The webhook subscriptions of the account, whether or not Terraform manages them. Their signing secrets cannot be read: the API returns each once, at registration.
+* The webhook subscriptions of the account, all or some of them, whether or not Terraform manages them. Their signing secrets cannot be read: the API returns each once, at registration.
 */
 export class DataHostingWebhooks extends cdktf.TerraformDataSource {
 
@@ -167,16 +179,56 @@ export class DataHostingWebhooks extends cdktf.TerraformDataSource {
       forEach: config.forEach
     });
     watchNames(cdktf, this);
+    this._events = config.events;
+    this._url = config.url;
   }
 
   // ==========
   // ATTRIBUTES
   // ==========
 
+  // events - computed: false, optional: true, required: false
+  private _events?: string[];
+  /**
+  * Only subscriptions that deliver all of these events.
+  */
+  public get events() {
+    return cdktf.Fn.tolist(this.getListAttribute('events'));
+  }
+  public set events(value: string[]) {
+    this._events = value;
+  }
+  public resetEvents() {
+    this._events = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get eventsInput() {
+    return this._events;
+  }
+
+  // url - computed: false, optional: true, required: false
+  private _url?: string;
+  /**
+  * Only subscriptions of this URL.
+  */
+  public get url() {
+    return this.getStringAttribute('url');
+  }
+  public set url(value: string) {
+    this._url = value;
+  }
+  public resetUrl() {
+    this._url = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get urlInput() {
+    return this._url;
+  }
+
   // webhooks - computed: true, optional: false, required: false
   private _webhooks = new DataHostingWebhooksWebhooksList(this, "webhooks", false);
   /**
-  * The subscriptions, by ascending id.
+  * The webhooks, by ascending id.
   */
   public get webhooks() {
     return this._webhooks;
@@ -188,12 +240,28 @@ export class DataHostingWebhooks extends cdktf.TerraformDataSource {
 
   protected synthesizeAttributes(): { [name: string]: any } {
     return {
+      events: cdktf.listMapper(cdktf.stringToTerraform, false)(this._events),
+      url: cdktf.stringToTerraform(this._url),
     };
   }
 
   protected synthesizeHclAttributes(): { [name: string]: any } {
     const attrs = {
+      events: {
+        value: cdktf.listMapperHcl(cdktf.stringToHclTerraform, false)(this._events),
+        isBlock: false,
+        type: "set",
+        storageClassType: "stringList",
+      },
+      url: {
+        value: cdktf.stringToHclTerraform(this._url),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
+      },
     };
-    return attrs;
+
+    // remove undefined attributes
+    return Object.fromEntries(Object.entries(attrs).filter(([_, value]) => value !== undefined && value.value !== undefined ))
   }
 }

@@ -919,6 +919,14 @@ export class Service extends cdktf.TerraformResource {
     return this.getNumberAttribute('price');
   }
 
+  // price_text - computed: true, optional: false, required: false
+  /**
+  * `price` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration.
+  */
+  public get priceText() {
+    return this.getStringAttribute('price_text');
+  }
+
   // product_type - computed: true, optional: false, required: false
   /**
   * Kind of product, in the API's own word.

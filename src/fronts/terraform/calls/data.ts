@@ -43,8 +43,7 @@ export const calls: Calls = {
       );
     } catch (error) {
       if (error instanceof FunctionError) return functionFailure(error.message, error.argument);
-      const texts = failureOf(error).map((one) => [one.summary, terraformRemedies()(one)].filter(Boolean).join(". "));
-      return functionFailure(texts.join("\n"));
+      return functionFailure(textOf(error));
     }
   }),
 };
@@ -92,9 +91,20 @@ function callFunction(name: string, packed: readonly Uint8Array[]): FunctionResp
   if (packed.length !== parameters.length) {
     return functionFailure(`${name} takes ${parameters.length} arguments, not ${packed.length}`);
   }
-  const args = parameters.map(({ type }, i) => decodeValue(packed[i] ?? new Uint8Array(), type) as Json);
+  const args = parameters.map(({ type }, i) => {
+    try {
+      return decodeValue(packed[i] ?? new Uint8Array(), type) as Json;
+    } catch (error) {
+      throw new FunctionError(textOf(error), i);
+    }
+  });
   return { result: { msgpack: encodeValue(called.call(args), returns) } };
 }
+
+const textOf = (error: unknown) =>
+  failureOf(error)
+    .map((one) => [one.summary, terraformRemedies()(one)].filter(Boolean).join(". "))
+    .join("\n");
 
 /** Returns the failure of a function. @param text without a full stop, because Terraform adds it. @param argument index of the cause. */
 function functionFailure(text: string, argument?: number): FunctionResponse {

@@ -15,6 +15,7 @@ import {
   withNull,
   withoutPendingId,
   withPendingId,
+  withPriceText,
   withUndeclared,
 } from "../resource/attribute-mapping.ts";
 import type { Asked } from "../resource/enforcement.ts";
@@ -63,7 +64,7 @@ export const calls: Calls = {
       const scope = scopeIn(connection);
       const unread = (error: unknown) => keptUnread(kind, { state, mark: given }, scope, error);
       const read = await readResource(kind, state, given, scope).catch(unread);
-      answer = encoded(read, attributes, held);
+      answer = encoded(read, attributes, held, connection);
       return read.diagnostics;
     });
     return { ...answer, diagnostics };
@@ -95,7 +96,10 @@ export const calls: Calls = {
         // Terraform does not use a plan with errors, so its values need not fit the schema.
         if (!plan.diagnostics.some(isError)) {
           const planned = withPendingId(plan.planned, prior === null ? {} : mark);
-          answer.plannedState = encodeDynamic(withNull(planned, held), attributes);
+          answer.plannedState = encodeDynamic(
+            withPriceText(attributes, withNull(planned, held), scope.session, prior),
+            attributes,
+          );
         }
         // The removal of a replacement receives the values of its planned create.
         answer.plannedPrivate = encodeMark({ ...plan.mark, undeclared: mark.undeclared });
@@ -122,14 +126,14 @@ export const calls: Calls = {
         await connection.enforcement?.require(kind, { prior, planned, isReplacement }, scope);
         if (planned === null) {
           const destroyed = prior && (await destroyResource(kind, prior, mark, scope, cancelled));
-          answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes, held);
+          answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes, held, connection);
           return destroyed?.diagnostics ?? [];
         }
         const wanted = prior === null ? planned : withUndeclared(planned, mark);
         const question = { prior, planned: withoutPendingId(wanted), config: declared, mark };
         const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
         if (applied.state !== null) scope.holdings.add(kind, applied.state, applied.mark);
-        answer = encoded(applied, attributes, held);
+        answer = encoded(applied, attributes, held, connection, planned);
         return applied;
       });
       return { ...answer, diagnostics };
@@ -141,7 +145,7 @@ export const calls: Calls = {
     const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
       const state = await importResource(kind, id, scopeIn(connection));
-      const { newState, private: mark } = encoded({ state, mark: {} }, attributes, withheldByImport(kind));
+      const { newState, private: mark } = encoded({ state, mark: {} }, attributes, withheldByImport(kind), connection);
       importedResources.push({ typeName, state: newState, private: mark });
       return [];
     });
@@ -157,9 +161,16 @@ function stateIn(given: DynamicValue | undefined, attributes: Attributes, mark: 
 }
 
 /** Returns a state and its mark for Terraform. */
-function encoded(answer: Pick<Answer, "state" | "mark">, attributes: Attributes, held: readonly string[]) {
+function encoded(
+  answer: Pick<Answer, "state" | "mark">,
+  attributes: Attributes,
+  held: readonly string[],
+  connection: Connection,
+  planned: ValueObject | null = null,
+) {
   const { state, mark } = withheld(answer.state, answer.mark, held);
-  return { newState: encodeDynamic(state && withPendingId(state, mark), attributes), private: encodeMark(mark) };
+  const shown = state && withPriceText(attributes, withPendingId(state, mark), requireSession(connection), planned);
+  return { newState: encodeDynamic(shown, attributes), private: encodeMark(mark) };
 }
 
 /** Returns diagnostics in the words of a kind, with all warnings since the last response. */

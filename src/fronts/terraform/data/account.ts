@@ -1,18 +1,19 @@
 /** Data sources of the account: invoices, client accounts, webhook subscriptions. */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { requireScale } from "../../../core/messages/index.ts";
-import { type Attributes, isPaid, type JsonObject } from "../../../core/model/index.ts";
+import { type Attributes, equal, isOpen, isPaid, type JsonObject, sameUrl } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
+import { amountText, moneyText } from "../schema/of-kind.ts";
 import {
   allOf,
-  amountText,
+  attributesOf,
   computed,
+  domainFilter,
   exactlyOne,
   existing,
-  filter,
   fits,
-  listOf,
-  moneyText,
+  isTextLike,
+  listing,
   readOnly,
   shaped,
   sorted,
@@ -26,6 +27,7 @@ const invoice: Attributes = {
   invoice_number: computed("string", "Number that is printed on the invoice."),
   status: computed("string", "Status, in the API's own word."),
   paid: computed("bool", "True if the invoice has a time of payment or a status for paid invoices."),
+  unpaid: computed("bool", "True if the invoice must still be paid: it is neither paid nor cancelled."),
   currency: computed("string", "Currency of the amounts."),
   subtotal: computed("number", "Amount before discounts, in the API's own unit."),
   subtotal_text: amountText("subtotal", "9.99 USD"),
@@ -41,8 +43,9 @@ function described(record: InvoiceRecord, session: DataSession): JsonObject {
   return shaped(invoice, {
     ...record,
     paid: isPaid(record) === true,
-    subtotal_text: moneyText(subtotal, currency, session),
-    total_text: moneyText(total, currency, session),
+    unpaid: isOpen(record),
+    subtotal_text: moneyText(subtotal, currency, session.moneyScale),
+    total_text: moneyText(total, currency, session.moneyScale),
   });
 }
 
@@ -81,28 +84,27 @@ async function allInvoices({ account }: DataSession): Promise<InvoiceRecord[]> {
   return sorted(await account.invoices.all({ isShown: true }), ({ id }) => id);
 }
 
-export const hostingInvoices: DataSource = {
-  name: "hosting_invoices",
-  schema: readOnly("The invoices of the account, all or some of them. The token needs the billing ability.", {
-    status: filter("string", "Only invoices of this status, in the API's own word."),
-    paid: filter("bool", "Only invoices that are paid (`true`), or that are not (`false`)."),
-    currency: filter("string", "Only invoices in this currency."),
-    order_id: filter("string", "Only invoices for this service."),
-    invoices: listOf(invoice, "invoices"),
-  }),
-  async read(config, session) {
-    const fitting = (await allInvoices(session))
-      .filter(
-        ({ status, currency, order_id }) =>
-          fits(config.status, status) &&
-          fits(config.currency, currency) &&
-          (config.order_id === null || config.order_id === order_id),
-      )
-      .map((record) => described(record, session))
-      .filter(({ paid }) => config.paid === null || config.paid === paid);
-    return { ...config, invoices: fitting };
+export const hostingInvoices = listing("invoices", {
+  description: "The invoices of the account, all or some of them. The token needs the billing ability.",
+  item: invoice,
+  filters: {
+    status: [fits, "Only invoices of this status, in the API's own word."],
+    paid: [equal, "Only invoices that are paid (`true`), or that are not (`false`).", "bool"],
+    unpaid: [equal, "Only invoices that must still be paid (`true`), or that must not (`false`).", "bool"],
+    currency: [fits, "Only invoices in this currency."],
+    order_id: [equal, "Only invoices for this service."],
+    domain: domainFilter("invoices for services of", " Reads the list of services."),
   },
-};
+  async all(config, session) {
+    const records = await allInvoices(session);
+    const services = config.domain === null ? [] : await allOf("hosting_service", session);
+    const domains = new Map(services.map(({ id, attributes }) => [id, attributes.domain ?? null]));
+    return records.map((record) => ({
+      ...described(record, session),
+      domain: domains.get(record.order_id ?? "") ?? null,
+    }));
+  },
+});
 
 const clientAccount: Attributes = {
   id: computed("string", "Identifier of the client account."),
@@ -114,16 +116,18 @@ const clientAccount: Attributes = {
   created_at: computed("string", "Time of creation (ISO 8601)."),
 };
 
-export const hostingClientAccounts: DataSource = {
-  name: "hosting_client_accounts",
-  schema: readOnly("The client accounts of an agency (Manage track only), whether or not Terraform manages them.", {
-    client_accounts: listOf(clientAccount, "client accounts"),
-  }),
-  async read(_config, session) {
-    const all = await allOf("hosting_client_account", session);
-    return { client_accounts: all.map(({ attributes }) => shaped(clientAccount, attributes)) };
+export const hostingClientAccounts = listing("client_accounts", {
+  description:
+    "The client accounts of an agency (Manage track only), all or some of them, whether or not Terraform manages them.",
+  item: clientAccount,
+  filters: {
+    name: [isTextLike, "Only clients of this name, in upper or lower case. `*` matches any text."],
+    company_number: [fits, "Only the company with this registration number."],
+    vat_number: [fits, "Only the company with this VAT number."],
+    currency: [fits, "Only clients with this billing currency."],
   },
-};
+  all: attributesOf("hosting_client_account"),
+});
 
 const webhook: Attributes = {
   id: computed("string", "Identifier of the subscription."),
@@ -132,14 +136,17 @@ const webhook: Attributes = {
   created_at: computed("string", "Time of registration (ISO 8601)."),
 };
 
-export const hostingWebhooks: DataSource = {
-  name: "hosting_webhooks",
-  schema: readOnly(
-    "The webhook subscriptions of the account, whether or not Terraform manages them. Their signing secrets cannot be read: the API returns each once, at registration.",
-    { webhooks: listOf(webhook, "subscriptions") },
-  ),
-  async read(_config, session) {
-    const all = await allOf("hosting_webhook", session);
-    return { webhooks: all.map(({ attributes }) => shaped(webhook, attributes)) };
+export const hostingWebhooks = listing("webhooks", {
+  description:
+    "The webhook subscriptions of the account, all or some of them, whether or not Terraform manages them. Their signing secrets cannot be read: the API returns each once, at registration.",
+  item: webhook,
+  filters: {
+    url: [sameUrl, "Only subscriptions of this URL."],
+    events: [
+      (wanted, events) => Array.isArray(wanted) && Array.isArray(events) && wanted.every((one) => events.includes(one)),
+      "Only subscriptions that deliver all of these events.",
+      { set: "string" },
+    ],
   },
-};
+  all: attributesOf("hosting_webhook"),
+});

@@ -4,8 +4,9 @@ import {
   type Diagnostic,
   folded,
   foldedDomain,
-  formatAmount,
+  isDomainLike,
   isError,
+  isLike,
   isNotFound,
   type Json,
   type JsonObject,
@@ -59,18 +60,48 @@ export function shaped(attributes: Attributes, record: object): JsonObject {
   return Object.fromEntries(Object.keys(attributes).map((name) => [name, values[name] ?? null]));
 }
 
-const SCALE = "null without `money_scale` in the provider's configuration";
+/** Comparison with the value of an object, description, and type (default: `string`). */
+type Filter = readonly [fits: (wanted: Given, found: Given) => boolean, description: string, type?: Type];
 
-/** Creates an attribute with an amount as text. */
-export const amountText = (of: string, example: string): Attribute =>
-  computed("string", `\`${of}\` as text, such as \`${example}\`; ${SCALE}.`);
-
-/** Writes `9.99 USD`; null if the scale of amounts is unknown (§2 Gaps), or without an amount. */
-export function moneyText(amount: Given, currency: Given, { moneyScale }: DataSession): string | null {
-  if (typeof amount !== "number" || moneyScale === undefined) return null;
-  const text = formatAmount(amount, moneyScale);
-  return typeof currency === "string" ? `${text} ${currency}` : text;
+/** A data source that lists objects. */
+interface Listing {
+  readonly description: string;
+  /** Attributes of an object. */
+  readonly item: Attributes;
+  /** Attributes that {@link all} needs. */
+  readonly of?: Attributes;
+  readonly filters: Readonly<Record<string, Filter>>;
+  readonly check?: DataSource["check"];
+  /** Returns all objects. The API has no filters (§4). */
+  all(config: JsonObject, session: DataSession): Promise<JsonObject[]>;
 }
+
+/** Creates the data source `hosting_NAME`, with the attribute NAME: the objects that match all filters. */
+export function listing(name: string, { description, item, of = {}, filters, check, all }: Listing): DataSource {
+  const each = Object.entries(filters);
+  const given = each.map(([key, [, text, type = "string"]]) => [key, filter(type, text)] as const);
+  const list = listOf(item, name.replaceAll("_", " "));
+  return {
+    name: `hosting_${name}`,
+    schema: readOnly(description, { ...of, ...Object.fromEntries(given), [name]: list }),
+    ...(check && { check }),
+    async read(config, session) {
+      const found = (await all(config, session)).filter((one) =>
+        each.every(([key, [fit]]) => config[key] === null || fit(config[key], one[key])),
+      );
+      return { ...config, [name]: found.map((one) => shaped(item, one)) };
+    },
+  };
+}
+
+/** Creates a filter by domain. @param of for example `services of`. */
+export const domainFilter = (of: string, more = ""): Filter => [
+  (wanted, found) => isDomainLike(String(wanted), found),
+  `Only ${of} this domain, in upper or lower case, international names in either form. \`*\` matches any text, such as \`*.acme.example\`.${more}`,
+];
+
+/** Compares texts in their folded form, with `*` in the wanted one. */
+export const isTextLike = (wanted: Given, found: Given) => isLike(folded(wanted) ?? "", folded(found) ?? "");
 
 /** Returns attributes with the declared values, which must stay unchanged. */
 export function withConfigured(config: JsonObject, attributes: JsonObject): JsonObject {
@@ -94,6 +125,10 @@ export async function allOf(type: string, session: DataSession, parent?: string)
   listed.set(account, (listed.get(account) ?? new Set()).add(type));
   return sorted((await account.list(kind, parent)).values(), ({ id }) => id);
 }
+
+/** Returns a function that lists the attributes of all objects of a type. */
+export const attributesOf = (type: string) => async (_: JsonObject, session: DataSession) =>
+  (await allOf(type, session)).map(({ attributes }) => attributes);
 
 /**
  * Returns the object with an id: by its own request if the process reads only a few objects and no list, otherwise from the list that

@@ -17,14 +17,13 @@ import {
 import type { Attributes } from "../../../core/model/schema.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import { problem } from "../messages.ts";
+import { amountText, moneyText } from "../schema/of-kind.ts";
 import {
-  amountText,
   computed,
   exactlyOne,
   filter,
   fits,
   listOf,
-  moneyText,
   readOnly,
   required,
   type Sought,
@@ -69,9 +68,9 @@ function described(record: PlanRecord, wanted: string | undefined, session: Data
     ...record,
     currency,
     price,
-    price_text: moneyText(price, currency, session),
+    price_text: moneyText(price, currency, session.moneyScale),
     price_after_discount: discounted,
-    price_after_discount_text: moneyText(discounted, currency, session),
+    price_after_discount_text: moneyText(discounted, currency, session.moneyScale),
   });
 }
 

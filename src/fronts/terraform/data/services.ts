@@ -1,20 +1,20 @@
 /** Data sources of services and their parts: grants, requests to move a website, a sign-on to the control panel. */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { signOnRefused } from "../../../core/lifecycle/index.ts";
-import { type Attributes, isNotFound, type JsonObject } from "../../../core/model/index.ts";
+import { type Attributes, equal, foldedEmail, isLike, isNotFound, type JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import { problem, refuse } from "../messages.ts";
+import { amountText, moneyText } from "../schema/of-kind.ts";
 import {
   allOf,
-  amountText,
+  attributesOf,
   computed,
+  domainFilter,
   exactlyOne,
-  filter,
   fits,
   fitsDomain,
   kindOf,
-  listOf,
-  moneyText,
+  listing,
   oneById,
   readOnly,
   required,
@@ -46,7 +46,7 @@ const service: Attributes = {
 };
 
 function described({ attributes, phase }: Remote, session: DataSession): JsonObject {
-  const text = moneyText(attributes.price, attributes.currency, session);
+  const text = moneyText(attributes.price, attributes.currency, session.moneyScale);
   return shaped(service, { ...attributes, phase, price_text: text });
 }
 
@@ -84,31 +84,24 @@ async function withDomain({ domain }: JsonObject, session: DataSession): Promise
   });
 }
 
-export const hostingServices: DataSource = {
-  name: "hosting_services",
-  schema: readOnly(
-    "The services of the account, all or some of them, whether or not Terraform manages them. Services that have ended are included as long as the API lists them; their `phase` is `gone`.",
-    {
-      phase: filter("string", "Only services in this phase: `pending`, `live`, `suspended`, `gone` or `unknown`."),
-      domain: filter("string", `Only services of this domain, ${DOMAIN}.`),
-      plan: filter("string", "Only services of the plan of this name, in upper or lower case."),
-      product_type: filter("string", "Only services of this kind of product, in the API's own word."),
-      services: listOf(service, "services"),
-    },
-  ),
-  check: ({ phase }) => wordProblem("phase", phase, PHASES, "`status` has the API's own word."),
-  async read(config, session) {
-    const all = await allOf("hosting_service", session);
-    const fitting = all.filter(
-      ({ attributes, phase }) =>
-        (config.phase === null || config.phase === phase) &&
-        fitsDomain(config.domain, attributes.domain) &&
-        fits(config.plan, attributes.plan) &&
-        fits(config.product_type, attributes.product_type),
-    );
-    return { ...config, services: fitting.map((remote) => described(remote, session)) };
+export const hostingServices = listing("services", {
+  description:
+    "The services of the account, all or some of them, whether or not Terraform manages them. Services that have ended are included as long as the API lists them; their `phase` is `gone`. The API does not return the client of a service: to select a client's services, use a domain pattern.",
+  item: service,
+  filters: {
+    phase: [equal, "Only services in this phase: `pending`, `live`, `suspended`, `gone` or `unknown`."],
+    status: [fits, "Only services of this status, in the API's own word."],
+    domain: domainFilter("services of"),
+    plan: [fits, "Only services of the plan of this name, in upper or lower case."],
+    product_type: [fits, "Only services of this kind of product, in the API's own word."],
+    billing_cycle: [fits, "Only services with this billing cycle, in the API's own word."],
+    currency: [fits, "Only services in this currency."],
   },
-};
+  check: ({ phase }) => wordProblem("phase", phase, PHASES, "`status` has the API's own word."),
+  async all(_, session) {
+    return (await allOf("hosting_service", session)).map((remote) => described(remote, session));
+  },
+});
 
 export const PHASES = ["pending", "live", "suspended", "gone", "unknown"];
 
@@ -120,20 +113,25 @@ const grant: Attributes = {
   created_at: computed("string", "Time of the grant (ISO 8601)."),
 };
 
-export const hostingGrants: DataSource = {
-  name: "hosting_grants",
-  schema: readOnly("Users with access to a service, also by grants that Terraform does not manage.", {
-    service_id: required("string", "The service."),
-    grants: listOf(grant, "grants"),
-  }),
-  async read(config, session) {
-    const id = String(config.service_id);
+export const hostingGrants = listing("grants", {
+  description: "Users with access to a service, also by grants that Terraform does not manage.",
+  item: grant,
+  of: { service_id: required("string", "The service.") },
+  filters: {
+    email: [
+      (pattern, email) => isLike(foldedEmail(pattern) ?? "", foldedEmail(email) ?? ""),
+      "Only grants of this email address, in upper or lower case. `*` matches any text, such as `*@acme.example`.",
+    ],
+    permission: [fits, "Only grants with this permission: `view` or `manage`."],
+  },
+  async all({ service_id }, session) {
+    const id = String(service_id);
     const found = await allOf("hosting_grant", session, id);
     // The API also returns an empty list for a service that does not exist.
     if (found.length === 0) await oneById("hosting_service", id, session, "service_id");
-    return { ...config, grants: found.map(({ attributes }) => shaped(grant, attributes)) };
+    return found.map(({ attributes }) => attributes);
   },
-};
+});
 
 const request: Attributes = {
   id: computed("string", "Identifier of the migration request."),
@@ -155,25 +153,16 @@ export const hostingMigrationRequest: DataSource = {
   },
 };
 
-export const hostingMigrationRequests: DataSource = {
-  name: "hosting_migration_requests",
-  schema: readOnly("The requests to move websites, all or some of them.", {
-    domain: filter(
-      "string",
-      "Only requests for this domain, in upper or lower case, international names in either form.",
-    ),
-    status: filter("string", "Only requests of this status, in the API's own word."),
-    migration_requests: listOf(request, "requests"),
-  }),
-  async read(config, session) {
-    const all = await allOf("hosting_migration_request", session);
-    const requests = all.map(({ attributes }) => shaped(request, attributes));
-    const fitting = requests.filter(
-      ({ domain, status }) => fitsDomain(config.domain, domain) && fits(config.status, status),
-    );
-    return { ...config, migration_requests: fitting };
+export const hostingMigrationRequests = listing("migration_requests", {
+  description: "The requests to move websites, all or some of them.",
+  item: request,
+  filters: {
+    domain: domainFilter("requests for"),
+    status: [fits, "Only requests of this status, in the API's own word."],
+    order_id: [equal, "Only requests for this service."],
   },
-};
+  all: attributesOf("hosting_migration_request"),
+});
 
 /**
  * A one-time sign-on URL (§4 panel-sso). After a lost response, the client repeats the GET. The URL in the lost response is never used.

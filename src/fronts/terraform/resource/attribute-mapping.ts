@@ -4,6 +4,7 @@
 import { type Kind, kinds, namedByDomain } from "../../../core/kinds/index.ts";
 import { attributesOf, declarableOf, sensitiveNames } from "../../../core/lifecycle/index.ts";
 import {
+  type Attributes,
   type Diagnostic,
   equal,
   hasUnknown,
@@ -13,11 +14,12 @@ import {
   PENDING_CREATE,
   type PrivateMark,
   type ResourceState,
+  UNKNOWN,
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { problem, refuse } from "../messages.ts";
-import { schemaOf } from "../schema/of-kind.ts";
+import { moneyText, PRICE_TEXT, schemaOf } from "../schema/of-kind.ts";
 
 /**
  * Returns a kind for Terraform, which sends no address: the name of an order is its `reference` or its domain. An order
@@ -72,6 +74,26 @@ export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): Re
 export function withProviderAttributes(kind: Kind, attributes: ValueObject, source: ValueObject): ValueObject {
   const own = new Set(attributesOf(kind).map(({ name }) => name));
   return { ...Object.fromEntries(Object.entries(source).filter(([name]) => !own.has(name))), ...attributes };
+}
+
+/**
+ * Returns a resource for Terraform with the text of its price.
+ * @param known the prior values for a plan, the planned values for an apply. The same price keeps its text: another `money_scale` is no
+ *   change, and an apply must return what was planned.
+ */
+export function withPriceText<T extends ValueObject>(
+  attributes: Attributes,
+  values: T,
+  { moneyScale }: { readonly moneyScale: number | undefined },
+  known: ValueObject | null = null,
+): T {
+  if (attributes.price_text !== PRICE_TEXT.price_text) return values;
+  const { price = null, currency = null } = values;
+  const isKept =
+    known !== null && known.price_text !== UNKNOWN && equal(price, known.price) && equal(currency, known.currency);
+  const isLater = price === UNKNOWN || currency === UNKNOWN;
+  const text = isKept ? (known.price_text ?? null) : isLater ? UNKNOWN : moneyText(price, currency, moneyScale);
+  return { ...values, price_text: text };
 }
 
 /**

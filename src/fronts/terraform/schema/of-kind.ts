@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { coreOf, mayBeOmitted, typeOf } from "../../../core/kinds/attribute.ts";
 import type { AttributeEntry, AttributeMeta, Kind } from "../../../core/kinds/index.ts";
 import { attributesOf } from "../../../core/lifecycle/index.ts";
+import { formatMoney, type Json, type Value } from "../../../core/model/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
 import { inlineValue } from "../export/document.ts";
 
@@ -67,8 +68,25 @@ function exampleOf(type: z.ZodType, { example }: AttributeMeta): string | undefi
   return `Example: \`${inlineValue(example)}\`.`;
 }
 
+/** Creates an attribute with an amount as text. */
+export const amountText = (of: string, example: string): Attribute => ({
+  type: "string",
+  description: `\`${of}\` as text, such as \`${example}\`; null without \`money_scale\` in the provider's configuration.`,
+  computed: true,
+});
+
+/** Writes `9.99 USD`; null if the scale of amounts is unknown (§2 Gaps), or without an amount. */
+export function moneyText(amount: Value | undefined, currency: Value | undefined, scale: number | undefined): Json {
+  if (typeof amount !== "number" || scale === undefined) return null;
+  return formatMoney(amount, typeof currency === "string" ? currency : null, scale);
+}
+
+/** Text of a resource's price, which only the provider knows. The currency of an invoice is not recorded, so its total has no text. */
+export const PRICE_TEXT = { price_text: amountText("price", "9.99 USD") };
+
 function providerAttributes(kind: Kind): Attributes {
   return {
+    ...(Object.hasOwn(kind.attributes.shape, "price") && PRICE_TEXT),
     timeouts: { type: { nesting: "single", attributes: timeouts(kind) }, description: TIMEOUTS, optional: true },
     ...(kind.removal === "policy" && {
       replace_on_change: { type: "bool", description: replaceOnChange(kind), optional: true },

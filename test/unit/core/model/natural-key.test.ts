@@ -5,6 +5,7 @@ import {
   folded,
   foldedDomain,
   foldedEmail,
+  isDomainLike,
   nearText,
   sameDomain,
   sameEmail,
@@ -80,6 +81,21 @@ it("sameDomain uses the normal form of Node, even if it skips the call", () => {
     }),
     { numRuns: runs(2000) },
   );
+});
+
+describe("isDomainLike", () => {
+  it.each([
+    ["www.acme.example", "WWW.acme.example.", true, "case and the root's dot"],
+    ["*.acme.example", "www.acme.example", true, "a name below"],
+    ["*.acme.example", "acme.example", false, "the name itself"],
+    ["*.acme.example", "www.notacme.example", false, "another name with the same end"],
+    ["*.b\u00fccher.example", "www.xn--bcher-kva.example", true, "a U-label in the pattern"],
+    ["*.xn--bcher-kva.example", "www.b\u00fccher.example", true, "an A-label in the pattern"],
+    ["b\u00fc*.example", "xn--bcher-kva.example", true, "a part of a U-label"],
+    ["*", null, false, "no domain"],
+  ])("of %j and %j is %j: %s", (pattern, domain, expected, _why) => {
+    expect(isDomainLike(pattern, domain)).toBe(expected);
+  });
 });
 
 describe("sameUrl", () => {

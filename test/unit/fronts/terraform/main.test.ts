@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buildProvider } from "../../../../scripts/build/dist.ts";
+import { createProvider } from "../../../../src/fronts/terraform/calls/index.ts";
 import { selfSigned } from "../../../../src/fronts/terraform/wire/certificate.ts";
 import { STATUS } from "../../../../src/fronts/terraform/wire/grpc.ts";
 import type { Address } from "../../../../src/fronts/terraform/wire/handshake.ts";
@@ -27,8 +28,8 @@ const clients: Client[] = [];
 
 beforeAll(async () => {
   home = mkdtempSync(path.join(tmpdir(), "provider-"));
-  bundle = path.join(home, "provider.mjs");
-  await buildProvider(bundle);
+  await buildProvider(home);
+  bundle = path.join(home, "provider.cjs");
 });
 
 afterAll(() => rmSync(home, { recursive: true }));
@@ -106,6 +107,22 @@ describe("started by Terraform", () => {
     expect((await client.call(SHUTDOWN)).status).toBe(STATUS.ok);
     expect(await ended).toEqual({ code: 0, signal: null, stdout: `${await line}\n`, stderr: "" });
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("answers for its schema before it loads the rest, with the response of the loaded provider", async () => {
+    const files = 'Object.keys(process.getBuiltinModule("module")._cache).map((file) => file.replace(/.*[/]/, ""))';
+    const before = `process.on("exit", () => console.error(${files}.sort().join(" ")));`;
+    const { line, ended } = launch({ env: byTerraform, before });
+    const client = await connectBy(await line);
+    const { message } = await client.call(SCHEMA);
+    const loaded = createProvider({ env: {}, log: () => undefined });
+    expect(message).toEqual(Buffer.from((await loaded.handle("GetProviderSchema", new Uint8Array())) ?? []));
+    await client.call(SHUTDOWN);
+    expect((await ended).stderr).not.toContain("calls-");
+    const other = launch({ env: byTerraform, before });
+    await (await connectBy(await other.line)).call("/tfplugin6.Provider/GetMetadata");
+    other.child.kill("SIGTERM");
+    expect((await other.ended).stderr).toMatch(/\bcalls-\w+\.cjs .*\bmain\.cjs provider\.cjs\n$/);
   });
 
   it("ends when the connection is lost, as it is when Terraform is killed", async () => {
@@ -190,7 +207,7 @@ describe("started by Terraform", () => {
     });
     expect(await node.ended).toMatchObject({
       code: 1,
-      stdout: "hostform needs Node 22.20 or newer; this is Node 20.9.0.\n",
+      stdout: `The Terraform provider hosting needs Node.js 22.20 or later; ${process.execPath} is v20.9.0. Install a newer one, or set HOSTFORM_NODE to its path.\n`,
       stderr: "",
     });
   });

@@ -7,6 +7,7 @@ const first = {
   invoice_number: "INV-2026-000001",
   status: "paid",
   paid: true,
+  unpaid: false,
   currency: "USD",
   subtotal: 900,
   subtotal_text: null,
@@ -50,6 +51,22 @@ describe("hosting_invoices", () => {
     expect(await ids({ order_id: "1001" })).toEqual(["5001"]);
     expect(await ids({ currency: "GEL" })).toEqual([]);
     expect(account.sent()).toEqual(["GET /invoices"]);
+    expect(await ids({ domain: "customer-*.example", paid: true })).toEqual(["5001"]);
+    expect(await ids({ domain: "other.example" })).toEqual([]);
+    expect(account.sent()).toEqual(["GET /services"]);
+  });
+
+  it("distinguishes an invoice that must be paid from a cancelled one", async () => {
+    const account = await openAccount({ token: "customer" });
+    account.control.change("invoices", 5001, { status: "cancelled", paid_at: null });
+    account.control.change("invoices", 5002, { status: "unpaid", paid_at: null });
+    const ids = async (given: object) => {
+      const { invoices } = await account.read("hosting_invoices", { ...given });
+      return (invoices as { id: string }[]).map(({ id }) => id);
+    };
+    expect(await ids({ paid: false })).toEqual(["5001", "5002"]);
+    expect(await ids({ unpaid: true })).toEqual(["5002"]);
+    expect(await ids({ unpaid: false })).toEqual(["5001"]);
   });
 
   it("lists again after an order or a change, and after a list that failed", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../../src/core/kinds/index.ts";
-import { UNKNOWN } from "../../../../../src/core/model/index.ts";
+import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
 import { openAccount, reportedBy, validated } from "../account.ts";
 
@@ -63,6 +63,8 @@ describe("hosting_grants", () => {
     account.control.create("grants", { service_id: 1001, email: "dev@acme.example", permission: "view" });
     expect(await account.read("hosting_grants", { service_id: "1001" })).toEqual({
       service_id: "1001",
+      email: null,
+      permission: null,
       grants: [
         {
           id: "301",
@@ -77,9 +79,60 @@ describe("hosting_grants", () => {
 
   it("distinguishes a service that is not shared from one that does not exist", async () => {
     const account = await openAccount({ token: "customer" });
-    expect(await account.read("hosting_grants", { service_id: "1002" })).toEqual({ service_id: "1002", grants: [] });
+    expect(await account.read("hosting_grants", { service_id: "1002" })).toMatchObject({ grants: [] });
     const { diagnostics } = await account.tryRead("hosting_grants", { service_id: "9" });
     expect(reportedBy(diagnostics)).toEqual(["error at service_id: There is no service 9"]);
+  });
+});
+
+describe("the filters of lists", () => {
+  /** Returns the values of an attribute of the listed objects. */
+  async function found(name: string, attribute: string, given: ValueObject) {
+    const account = await openAccount({ token: name === "client_accounts" ? "agency" : "customer" });
+    const { control } = account;
+    control.create("grants", { service_id: 1001, email: "dev@acme.example", permission: "view" });
+    control.create("grants", { service_id: 1001, email: "Boss@B\u00fccher.example", permission: "manage" });
+    for (const [url, events] of [
+      ["https://h.acme.example", ["invoice.paid", "invoice.created"]],
+      ["https://h.acme.example/b", ["invoice.paid"]],
+    ] as const)
+      control.create("webhooks", { url, events: [...events], account: "customer" });
+    control.create("accounts", {
+      name: "Old Town Bakery",
+      company_number: "405",
+      currency: "GEL",
+    });
+    control.create("accounts", { name: "Harbor Cafe", vat_number: "GE1", currency: "USD" });
+    control.create("migration_requests", { domain: "www.acme.example", order_id: 1001, account: "customer" });
+    control.create("migration_requests", { domain: "m\u00fcller.example", account: "customer" });
+    const state = await account.read(`hosting_${name}`, given);
+    return (state[name] as JsonObject[]).map((one) => one[attribute]);
+  }
+  const GRANTS = ["grants", "id", { service_id: "1001" }] as const;
+  const HOOKS = ["webhooks", "url", {}] as const;
+  const CLIENTS = ["client_accounts", "id", {}] as const;
+  const MOVES = ["migration_requests", "id", {}] as const;
+
+  it.each<readonly [readonly [string, string, ValueObject], ValueObject, readonly string[]]>([
+    [GRANTS, { email: "DEV@acme.example" }, ["301"]],
+    [GRANTS, { email: "*@b\u00fccher.example" }, ["302"]],
+    [GRANTS, { permission: "view" }, ["301"]],
+    [GRANTS, { email: "*", permission: "manage" }, ["302"]],
+    [HOOKS, { url: "https://H.acme.example:443/" }, ["https://h.acme.example"]],
+    [HOOKS, { events: ["invoice.paid", "invoice.created"] }, ["https://h.acme.example"]],
+    [HOOKS, { events: ["invoice.paid"] }, ["https://h.acme.example", "https://h.acme.example/b"]],
+    [HOOKS, { events: ["service.expiring"] }, []],
+    [CLIENTS, { name: "harbor cafe" }, ["402"]],
+    [CLIENTS, { name: "*BAKERY" }, ["401"]],
+    [CLIENTS, { company_number: "405" }, ["401"]],
+    [CLIENTS, { vat_number: "ge1" }, ["402"]],
+    [CLIENTS, { currency: "EUR" }, []],
+    [MOVES, { domain: "*.acme.example" }, ["501"]],
+    [MOVES, { domain: "xn--mller-kva.example" }, ["502"]],
+    [MOVES, { domain: "m\u00fc*" }, ["502"]],
+    [MOVES, { order_id: "1001" }, ["501"]],
+  ])("%j with %j returns %j", async ([name, attribute, needed], given, expected) => {
+    expect(await found(name, attribute, { ...needed, ...given })).toEqual(expected);
   });
 });
 
@@ -106,7 +159,7 @@ describe("hosting_client_accounts", () => {
   it("lists the accounts of an agency", async () => {
     const account = await openAccount();
     account.control.create("accounts", { name: "Acme", vat_number: "GE1", currency: "GEL" });
-    expect(await account.read("hosting_client_accounts")).toEqual({
+    expect(await account.read("hosting_client_accounts")).toMatchObject({
       client_accounts: [
         {
           id: "401",
@@ -140,6 +193,7 @@ describe("hosting_migration_request and hosting_migration_requests", () => {
     expect(await account.read("hosting_migration_requests", { domain: "ACME.example" })).toEqual({
       domain: "ACME.example",
       status: null,
+      order_id: null,
       migration_requests: [{ ...acme, status }],
     });
     const ids = async (given: object) => {

@@ -96,6 +96,11 @@ describe("hosting_services", () => {
     expect(await ids({ product_type: "VPS" })).toEqual(["1002"]);
     expect(await ids({ domain: "CUSTOMER-ONE.example" })).toEqual(["1001"]);
     expect(await ids({ domain: "customer-one.example", phase: "gone" })).toEqual([]);
+    expect(await ids({ domain: "*-ONE.example" })).toEqual(["1001"]);
+    expect(await ids({ domain: "*.customer-one.example" })).toEqual([]);
+    expect(await ids({ status: "TERMINATED" })).toEqual([String(ended?.id)]);
+    expect(await ids({ billing_cycle: "yearly" })).toEqual([]);
+    expect(await ids({ currency: "usd", phase: "live", plan: "shared plus" })).toEqual(["1001"]);
     // One listing serves every read.
     expect(account.sent()).toEqual(["GET /services"]);
   });

@@ -1,30 +1,9 @@
 import { createHmac } from "node:crypto";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { newConnection } from "../../../../../src/fronts/terraform/calls/call.ts";
-import { calls } from "../../../../../src/fronts/terraform/calls/data.ts";
-import { decodeValue, encodeValue } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
 import { webhookSignature } from "../../../../../src/fronts/terraform/data/index.ts";
 import { FunctionError } from "../../../../../src/fronts/terraform/index.ts";
-import {
-  CallFunction_RequestSchema,
-  CallFunction_ResponseSchema,
-} from "../../../../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import { fc } from "../../../../support/fc.ts";
-
-/** Calls a function as Terraform does: without a configured provider. */
-async function called(name: string, args: readonly string[]) {
-  const request = create(CallFunction_RequestSchema, {
-    name,
-    arguments: args.map((argument) => ({ msgpack: encodeValue(argument, "string") })),
-  });
-  const bytes = await calls.CallFunction?.(
-    toBinary(CallFunction_RequestSchema, request),
-    newConnection({ env: {}, log: () => {} }),
-  );
-  const { result, error } = fromBinary(CallFunction_ResponseSchema, bytes ?? new Uint8Array());
-  return { result: result && decodeValue(result.msgpack, "string"), error };
-}
+import { called } from "./called.ts";
 
 describe("provider::hosting::webhook_signature", () => {
   it("is what a delivery is signed with", async () => {

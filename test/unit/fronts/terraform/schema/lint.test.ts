@@ -65,6 +65,10 @@ describe("the lint", () => {
   it("finds what belongs to resources alone", () => {
     const secret: Attribute = { ...fine, sensitive: true, writeOnly: true };
     expect(complaints({ secret }, "data source")).toContain("secret: write-only where nothing is recorded");
+    expect(complaints({ secret }, "action")).toEqual(["id: computed, but nothing computes a configuration"]);
+    expect(complaints({ count: fine }, "list resource")).toEqual([
+      "id: computed, but nothing computes a configuration",
+    ]);
     expect(complaints({ alias: fine }, "provider")).toEqual(
       expect.arrayContaining(["alias: the name is reserved", "id: computed, but nothing computes a configuration"]),
     );

@@ -7,7 +7,7 @@ import { type Attribute, isNested } from "../../../../../src/core/model/schema.t
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 
 /** Settings of the provider, which the kinds do not have. */
-const PROVIDER_ATTRIBUTES = ["timeouts", "replace_on_change"];
+const PROVIDER_ATTRIBUTES = ["price_text", "timeouts", "replace_on_change"];
 
 const all = [...kinds.values()];
 const kind = (type: string) => kinds.get(type) as Kind;

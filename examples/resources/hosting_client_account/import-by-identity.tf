@@ -1,0 +1,6 @@
+import {
+  to = hosting_client_account.bakery
+  identity = {
+    id = "401"
+  }
+}

@@ -1,0 +1,6 @@
+import {
+  to = hosting_domain.acme
+  identity = {
+    id = "acme.example"
+  }
+}

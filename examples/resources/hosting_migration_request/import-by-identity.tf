@@ -1,0 +1,6 @@
+import {
+  to = hosting_migration_request.moving
+  identity = {
+    id = "501"
+  }
+}

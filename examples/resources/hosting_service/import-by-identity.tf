@@ -1,0 +1,6 @@
+import {
+  to = hosting_service.www
+  identity = {
+    id = "1003"
+  }
+}

@@ -1,0 +1,6 @@
+import {
+  to = hosting_webhook.billing
+  identity = {
+    id = "201"
+  }
+}
