@@ -69,6 +69,14 @@ export function perEngine<T>(terraform: T, { newer = terraform, tofu = terraform
   return minor > 11 ? newer : terraform;
 }
 
+/** Terraform with `terraform query`. */
+export const QUERY: Program = {
+  name: "Terraform 1.14",
+  path: engine()?.name === "Terraform" && (engine()?.minor ?? 0) >= 14 ? TERRAFORM.path : undefined,
+  get: "Set HOSTFORM_TEST_TERRAFORM to the path of Terraform 1.14 or newer.",
+  optionalInCi: true,
+};
+
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const NAMED = process.env.CHROMIUM;
 
@@ -103,6 +111,7 @@ function mayMount(): boolean {
 
 export const PROGRAMS: readonly Program[] = [
   TERRAFORM,
+  QUERY,
   CHROMIUM,
   POSTGRES,
   BASH,

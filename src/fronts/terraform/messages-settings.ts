@@ -185,7 +185,7 @@ export const settings = {
       texts(
         `There is no ${name} ${JSON.stringify(given)}`,
         undefined,
-        `Set one of ${words.map((word) => `\`${word}\``).join(", ")}. ${more}`,
+        `Set one of ${words.map((word) => `\`${word}\``).join(", ")}. ${more}`.trimEnd(),
       ),
   ),
   "config.invalid_value/domain": error(({ name, why }: Words<"name" | "why">) =>

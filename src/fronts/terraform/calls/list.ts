@@ -10,15 +10,18 @@ import { importable } from "../resource/read.ts";
 import { encodeIdentity, resourceIdentity } from "../schema/identity.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
-import { type Calls, diagnosed, requireSession, rpcs, streamed, unary } from "./call.ts";
+import { type Calls, diagnosed, requireSession, rpcs, streamed, toPath, unary } from "./call.ts";
 
 export const calls: Calls = {
-  ValidateListResourceConfig: unary(rpcs.validateListResourceConfig, async ({ typeName, config }) => ({
-    diagnostics: await diagnosed(() => {
+  ValidateListResourceConfig: unary(rpcs.validateListResourceConfig, async ({ typeName, config }) => {
+    const diagnostics = await diagnosed(() => {
       const source = sourceOf(typeName);
       return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, "list");
-    }),
-  })),
+    });
+    // Terraform locates the path from the `list` block, which contains the block `config`.
+    for (const { attribute } of diagnostics) attribute?.steps.unshift(...toPath(["config"]).steps);
+    return { diagnostics };
+  }),
 
   ListResource: streamed(
     rpcs.listResource,

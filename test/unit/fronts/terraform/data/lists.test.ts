@@ -281,12 +281,14 @@ describe("a list that cannot be read in full", () => {
 describe("the validation of a list block", () => {
   it("rejects an unknown word and an empty text, and accepts unknown values", async () => {
     const problems = async (type: string, config: ValueObject) => reported({ said: await validateList(type, config) });
-    expect(await problems("hosting_service", { phase: "gone" })).toEqual(['error phase: There is no phase "gone"']);
+    expect(await problems("hosting_service", { phase: "gone" })).toEqual([
+      'error config.phase: There is no phase "gone"',
+    ]);
     expect(await problems("hosting_grant", { permission: "own" })).toEqual([
-      'error permission: There is no permission "own"',
+      'error config.permission: There is no permission "own"',
     ]);
     expect(await problems("hosting_service", { domain: "" })).toEqual([
-      'error domain: domain: expected a value, found ""',
+      'error config.domain: domain: expected a value, found ""',
     ]);
     const unknown: ValueObject = { phase: UNKNOWN, domain: UNKNOWN, unmanaged: UNKNOWN };
     expect(await problems("hosting_service", unknown)).toEqual([]);
