@@ -162,6 +162,7 @@ export const codes = {
   "terraform.project": "The Terraform provider has no project, which an order requires",
   "terraform.reference": "An order has neither a `reference` nor a domain",
   "terraform.lookup": "A data source finds no matching object, or more than one",
+  "terraform.move": "A `moved` block names a resource of another provider, whose state does not identify one object",
   "terraform.not_known": "The provider's configuration is known only after apply, but the plan needs the account",
   "terraform.too_old": "This Terraform cannot keep a write-only attribute out of plan and state",
   "terraform.install": "The Terraform provider cannot be installed",
