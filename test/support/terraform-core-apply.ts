@@ -93,7 +93,7 @@ export class Applying {
   async #create(change: PlannedChange, ...aside: readonly Entry[]): Promise<readonly Said[]> {
     const { address, type } = change;
     const declaration = this.#declaration(address);
-    const question = { address, declaration, prior: null, mark: NOTHING, forceReplace: false };
+    const question = { address, declaration, prior: null, mark: NOTHING, forceReplace: false, planned: change.mark };
     const again = await planInstance(this.#wire, question);
     if (again.said.some(isRefusal)) return again.said;
     refuseOtherPlan({ ...change, action: "create" }, again.change);
@@ -112,7 +112,8 @@ export class Applying {
     const { value: prior, said: refused } = await this.#wire.upgrade(type, recorded.attributes);
     if (refused.some(isRefusal)) return refused;
     const declaration = this.#declaration(address);
-    const question = { address, declaration, prior, mark: recorded.private, forceReplace: false };
+    const mark = recorded.private;
+    const question = { address, declaration, prior, mark, forceReplace: false, planned: change.mark };
     const again = await planInstance(this.#wire, question);
     if (again.said.some(isRefusal)) return again.said;
     refuseOtherPlan(change, again.change);

@@ -1,6 +1,7 @@
 /** Models how Terraform core refreshes the state and plans. */
 import type { JsonObject, ValueObject } from "../../src/core/model/index.ts";
 import { equal } from "../../src/core/model/index.ts";
+import type { Deferred_Reason } from "../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import type {
   Action,
   CoreState,
@@ -44,26 +45,32 @@ interface Question {
   readonly prior: JsonObject | null;
   readonly mark: Uint8Array;
   readonly forceReplace: boolean;
+  /** Private data of the first plan, in the plan before an apply. Terraform accepts no deferral there. */
+  readonly planned?: Uint8Array;
 }
 
 /** Plans one declared instance. Interprets the provider's response like Terraform. */
 export async function planInstance(
   wire: CoreWire,
-  { address, declaration: { type, config, createBeforeDestroy }, prior, mark, forceReplace }: Question,
-): Promise<{ change: PlannedChange; said: readonly Said[] }> {
+  { address, declaration: { type, config, createBeforeDestroy }, prior, mark, forceReplace, planned }: Question,
+): Promise<{ change: PlannedChange; said: readonly Said[]; deferred?: Deferred_Reason | undefined }> {
   const { attributes } = schemaNamed(type);
   const complete = completeConfig(type, config);
-  const first = await wire.plan(type, { prior, config: complete, mark });
+  const first = await wire.plan(type, { prior, config: complete, mark, planned });
   const said = [...first.said];
-  const change = (action: Action, after: ValueObject | null, planned: Uint8Array): PlannedChange => ({
+  const change = (action: Action, after: ValueObject | null, made: Uint8Array): PlannedChange => ({
     address,
     type,
     action,
     before: prior,
     after,
-    mark: planned,
+    mark: made,
   });
   if (said.some(isRefusal)) return { change: change("no-op", prior, mark), said };
+  if (first.deferred !== undefined) {
+    refuse(`plan of ${address}`, planned === undefined ? [] : ["deferred during the apply"]);
+    return { change: change("no-op", first.value, first.private), said, deferred: first.deferred };
+  }
   const check = (from: JsonObject | null, planned: ValueObject | null) =>
     refuse(`plan of ${address}`, [
       ...planProblems(attributes, { config: complete, prior: from, planned }),
@@ -79,7 +86,7 @@ export async function planInstance(
   }
   // Terraform plans the create of a replacement separately. The provider receives the private data of its first
   // response.
-  const second = await wire.plan(type, { prior: null, config: complete, mark: first.private });
+  const second = await wire.plan(type, { prior: null, config: complete, mark: first.private, planned });
   said.push(
     ...second.said.filter(
       ({ severity, summary }) => severity === "error" || !said.some((one) => one.summary === summary),
@@ -115,6 +122,7 @@ export class Planning {
   readonly #deposed = new Map<string, Instance>();
   readonly #changes: PlannedChange[] = [];
   readonly #said: Said[] = [];
+  readonly #deferred: Record<string, Deferred_Reason> = {};
 
   constructor(wire: CoreWire, state: CoreState, declared: Declarations, options: RunOptions) {
     this.#wire = wire;
@@ -152,6 +160,7 @@ export class Planning {
     return {
       changes: this.#changes,
       said: this.#said,
+      deferred: this.#deferred,
       refreshed: { current: this.#current, deposed: this.#deposed },
     };
   }
@@ -166,12 +175,16 @@ export class Planning {
     const tainted = read?.tainted ?? false;
     const question = { address, declaration, forceReplace: this.#options.replace?.includes(address) ?? false };
     const known = tainted ? undefined : read;
-    const { change, said } = await planInstance(this.#wire, {
+    const { change, said, deferred } = await planInstance(this.#wire, {
       ...question,
       prior: known?.attributes ?? null,
       mark: known?.private ?? NOTHING,
     });
     if (this.#say(address, said)) return;
+    if (deferred !== undefined) {
+      this.#deferred[address] = deferred;
+      return;
+    }
     // A tainted object was planned as a create. The old object is deleted first, unless `create_before_destroy` is
     // set.
     const replaces = declaration.createBeforeDestroy ? "create-delete" : "delete-create";

@@ -20,10 +20,13 @@ import { schemaOf } from "../../src/fronts/terraform/schema/of-kind.ts";
 import {
   ApplyResourceChange_RequestSchema,
   ApplyResourceChange_ResponseSchema,
+  type Deferred_Reason,
   Diagnostic_Severity,
   type Diagnostic as DiagnosticMessage,
   ImportResourceState_RequestSchema,
   ImportResourceState_ResponseSchema,
+  MoveResourceState_RequestSchema,
+  MoveResourceState_ResponseSchema,
   type AttributePath as PathMessage,
   PlanResourceChange_RequestSchema,
   PlanResourceChange_ResponseSchema,
@@ -66,6 +69,8 @@ export interface Held<T extends ValueObject | null = ValueObject | null> {
   readonly value: T;
   readonly private: Uint8Array;
   readonly said: readonly Said[];
+  /** Reason of a deferred response. */
+  readonly deferred?: Deferred_Reason | undefined;
 }
 
 export const NOTHING = new Uint8Array();
@@ -81,14 +86,27 @@ export function completeConfig(type: string, config: ValueObject): ValueObject {
   return Object.fromEntries(names.map((name) => [name, config[name] ?? null]));
 }
 
+const CAPABILITIES = { writeOnlyAttributesAllowed: true, storePlannedPrivate: true };
+
 /** Calls of one process. If the process ends, `until` ends each call early. */
 export class CoreWire {
   readonly #connection: Connection;
   readonly #until: <T>(work: Promise<T>) => Promise<T>;
   readonly #cancelled: AbortSignal;
+  readonly #capabilities: { readonly deferralAllowed: boolean } & typeof CAPABILITIES;
 
-  /** @param cancelled When aborted, cancels the calls. Their results are still received. */
-  constructor(connection: Connection, until: <T>(work: Promise<T>) => Promise<T>, cancelled: AbortSignal) {
+  /**
+   * @param cancelled When aborted, cancels the calls. Their results are still received.
+   * @param mayDefer True for `-allow-deferral`, and for each apply, as in Terraform.
+   */
+  constructor(
+    connection: Connection,
+    until: <T>(work: Promise<T>) => Promise<T>,
+    cancelled: AbortSignal,
+    mayDefer: boolean,
+  ) {
+    connection.mayDefer = mayDefer;
+    this.#capabilities = { ...CAPABILITIES, deferralAllowed: mayDefer };
     this.#connection = connection;
     this.#until = until;
     this.#cancelled = cancelled;
@@ -101,7 +119,7 @@ export class CoreWire {
       {
         typeName: type,
         config: encodeDynamic(config, schemaNamed(type).attributes),
-        clientCapabilities: { writeOnlyAttributesAllowed: true },
+        clientCapabilities: this.#capabilities,
       },
     );
     return diagnostics.map(said);
@@ -129,16 +147,26 @@ export class CoreWire {
       typeName: type,
       currentState: encodeDynamic(state, attributes),
       private: mark,
+      clientCapabilities: this.#capabilities,
     });
     const value = decodeDynamic(answer.newState, attributes);
+    const deferred = this.#deferred(`read of ${type}`, answer);
     refuse(`read of ${type}`, [...unknownProblems(value), ...writeOnlyProblems(attributes, value)]);
-    return { value: value as JsonObject | null, private: answer.private, said: answer.diagnostics.map(said) };
+    return { value: value as JsonObject | null, private: answer.private, said: answer.diagnostics.map(said), deferred };
   }
 
-  /** @param config Null if the object is planned to be destroyed. */
+  /**
+   * @param config Null if the object is planned to be destroyed.
+   * @param planned Private data of the first plan, in the plan before an apply.
+   */
   async plan(
     type: string,
-    { prior, config, mark }: { prior: JsonObject | null; config: ValueObject | null; mark: Uint8Array },
+    {
+      prior,
+      config,
+      mark,
+      planned = NOTHING,
+    }: { prior: JsonObject | null; config: ValueObject | null; mark: Uint8Array; planned?: Uint8Array | undefined },
   ): Promise<Held & { readonly requiresReplace: readonly AttributePath[] }> {
     const { attributes } = schemaNamed(type);
     const proposal = config === null ? null : proposed(attributes, prior, config);
@@ -151,9 +179,12 @@ export class CoreWire {
         proposedNewState: encodeDynamic(proposal, attributes),
         config: encodeDynamic(config, attributes),
         priorPrivate: mark,
+        plannedPrivate: planned,
+        clientCapabilities: this.#capabilities,
       },
     );
     return {
+      deferred: this.#deferred(`plan of ${type}`, answer),
       value: decodeDynamic(answer.plannedState, attributes),
       private: answer.plannedPrivate,
       said: answer.diagnostics.map(said),
@@ -184,6 +215,39 @@ export class CoreWire {
       ...(reported.some(isRefusal) ? [] : unknownProblems(value)),
     ]);
     return { value, private: answer.private, said: reported };
+  }
+
+  /** Converts the state of a resource of another type. Terraform does not configure the provider before. */
+  async move(
+    source: { readonly type: string; readonly state: object },
+    type: string,
+  ): Promise<Held<JsonObject | null>> {
+    const { attributes } = schemaNamed(type);
+    const answer = await this.#call(
+      "MoveResourceState",
+      [MoveResourceState_RequestSchema, MoveResourceState_ResponseSchema],
+      {
+        sourceProviderAddress: `registry.terraform.io/test/${source.type.replace(/_.*/, "")}`,
+        sourceTypeName: source.type,
+        sourceState: { json: new TextEncoder().encode(JSON.stringify(source.state)) },
+        targetTypeName: type,
+      },
+    );
+    const reported = answer.diagnostics.map(said);
+    if (reported.some(isRefusal)) return { value: null, private: NOTHING, said: reported };
+    const value = decodeDynamic(answer.targetState, attributes);
+    refuse(`move to ${type}`, [
+      ...(value === null ? ["no state"] : []),
+      ...unknownProblems(value),
+      ...writeOnlyProblems(attributes, value),
+    ]);
+    return { value: value as JsonObject | null, private: answer.targetPrivate, said: reported };
+  }
+
+  /** Returns the reason of a deferral. Without permission, Terraform reports a defect. */
+  #deferred(where: string, { deferred }: { readonly deferred?: { readonly reason: Deferred_Reason } | undefined }) {
+    if (deferred !== undefined && !this.#capabilities.deferralAllowed) refuse(where, ["deferred without permission"]);
+    return deferred?.reason;
   }
 
   async import(type: string, id: string): Promise<Held<JsonObject | null>> {

@@ -4,6 +4,8 @@
  * other. The model runs in memory with the test's clock, so that tests can combine each kind with each failure.
  */
 import { type JsonObject, PENDING_CREATE, type ValueObject } from "../../src/core/model/index.ts";
+import { newConnection } from "../../src/fronts/terraform/calls/call.ts";
+import type { Deferred_Reason } from "../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import { Applying, type Entry } from "./terraform-core-apply.ts";
 import { inParallel, Planning } from "./terraform-core-plan.ts";
 import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";
@@ -42,6 +44,8 @@ export interface PlannedChange {
 export interface Plan {
   readonly changes: readonly PlannedChange[];
   readonly said: readonly Said[];
+  /** Deferred instances, with their reasons. */
+  readonly deferred: Readonly<Record<string, Deferred_Reason>>;
   /** State after the refresh. */
   readonly refreshed: CoreState;
 }
@@ -63,6 +67,8 @@ export interface RunOptions {
   readonly parallelism?: number;
   /** False for `-refresh=false`. */
   readonly refresh?: boolean;
+  /** True for `-allow-deferral`. */
+  readonly deferral?: boolean;
   /** Declarations during the apply, when their values are known. */
   readonly known?: Declarations;
 }
@@ -133,12 +139,15 @@ export class TerraformCore {
 
   /** Models `terraform plan`, which changes nothing. */
   async plan(declared: Declarations, options: RunOptions = {}): Promise<Plan> {
-    const { life = new Life() } = options;
-    const normal = await this.#process(life, (wire) => new Planning(wire, this.state, declared, options).run());
+    const { life = new Life(), deferral = false } = options;
+    const planning = (wire: CoreWire) => new Planning(wire, this.state, declared, options).run();
+    const normal = await this.#process(life, planning, deferral);
     if (!options.destroy || normal.said.some(isRefusal)) return normal;
     // Another process plans a destroy, from the refreshed state of the first process.
-    return this.#process(life, (wire) =>
-      new Planning(wire, normal.refreshed, {}, { ...options, refresh: false }).run(),
+    return this.#process(
+      life,
+      (wire) => new Planning(wire, normal.refreshed, {}, { ...options, refresh: false }).run(),
+      deferral,
     );
   }
 
@@ -176,7 +185,7 @@ export class TerraformCore {
       }
       this.restore(state);
     };
-    return this.#process(life, async (wire) => {
+    const apply = async (wire: CoreWire) => {
       const said: Said[] = [];
       const applying = new Applying(wire, { state: () => this.state, record }, known);
       await inParallel(
@@ -184,7 +193,24 @@ export class TerraformCore {
         parallelism,
       );
       return said;
-    });
+    };
+    // Terraform allows deferrals in each apply.
+    return this.#process(life, apply, true);
+  }
+
+  /** Models a `moved` block from a resource of another provider. The next plan refreshes the object. */
+  async move(
+    address: string,
+    type: string,
+    source: { readonly type: string; readonly state: object },
+  ): Promise<readonly Said[]> {
+    const connection = newConnection({ env: {}, log: () => undefined });
+    const life = new Life();
+    const moved = await new CoreWire(connection, life.until, life.cancelled.signal, false).move(source, type);
+    if (moved.value === null) return moved.said;
+    const instance = { type, attributes: moved.value, private: moved.private, tainted: false };
+    this.#current = new Map(this.#current).set(address, instance);
+    return moved.said;
   }
 
   /** Models `terraform import`. */
@@ -206,9 +232,9 @@ export class TerraformCore {
   }
 
   /** Runs one walk in its own process of the provider. */
-  async #process<T>(life: Life, walk: (wire: CoreWire) => Promise<T>): Promise<T> {
+  async #process<T>(life: Life, walk: (wire: CoreWire) => Promise<T>, mayDefer = false): Promise<T> {
     const { connection, warnings } = await this.machine.start(life);
-    const result = await walk(new CoreWire(connection, life.until, life.cancelled.signal));
+    const result = await walk(new CoreWire(connection, life.until, life.cancelled.signal, mayDefer));
     // Terraform asks the provider to end after it recorded the responses.
     const unheard = connection.stop.signal.aborted || life.cancelled.signal.aborted;
     if (!unheard) {

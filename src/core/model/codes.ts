@@ -163,6 +163,7 @@ export const codes = {
   "terraform.reference": "An order has neither a `reference` nor a domain",
   "terraform.lookup": "A data source finds no matching object, or more than one",
   "terraform.action": "The effect of an action of the provider, or the reason why the action is impossible",
+  "terraform.move": "A `moved` block names a resource of another provider, whose state does not identify one object",
   "terraform.not_known": "The provider's configuration is known only after apply, but the plan needs the account",
   "terraform.too_old": "This Terraform cannot keep a write-only attribute out of plan and state",
   "terraform.install": "The Terraform provider cannot be installed",

@@ -18,6 +18,8 @@ type Of = Words<"what">;
 type Place = { readonly place: string | undefined };
 /** `file`: file with a password whose destination failed. */
 type Recovered = Words<"place"> & { file: string | undefined; reason: Diagnostic | undefined };
+const IMPORT_INSTEAD =
+  "Replace the `moved` block by a `removed` block with `destroy = false` for the old resource, and an `import` block for the new resource.";
 
 export const settings = {
   // The provider's configuration.
@@ -128,6 +130,37 @@ export const settings = {
       `A newer provider wrote the state of this ${noun} (schema version ${version})`,
       undefined,
       "Use that version of the provider or a later version.",
+    ),
+  ),
+
+  // Moves from other providers.
+  "terraform.move/source": error(({ source, sources }: Words<"source"> & { sources: readonly string[] }) =>
+    texts(
+      `The provider cannot move the state of ${source}`,
+      `It can move the state of ${sources.join(", ")}.`,
+      IMPORT_INSTEAD,
+    ),
+  ),
+  "terraform.move/kind": error(({ path, noun, found }: Words<"path" | "noun"> & { found: string | undefined }) =>
+    texts(
+      `The restapi_object does not manage a ${noun}`,
+      `Its path is ${JSON.stringify(path)}.`,
+      found === undefined ? IMPORT_INSTEAD : `Move it to a ${found}.`,
+    ),
+  ),
+  "terraform.move/no_id": error(
+    ({ source, noun, type, parent }: Words<"source" | "noun" | "type"> & { parent: string | undefined }) =>
+      texts(
+        `The state of ${source} does not contain the id of a ${noun}`,
+        `A move needs the id, so that the provider never orders or creates a second object. ${source === "restapi_object" ? "The id is the attribute `id`" : `The provider reads ${parent === undefined ? "`id`" : `\`id\` and \`${parent}\``} in \`${source === "null_resource" ? "triggers" : "input` or `triggers_replace"}\``}.`,
+        `${IMPORT_INSTEAD} Example: \`import { to = ${type}.NAME, id = "${parent === undefined ? "" : "1001/"}7" }\`, on several lines.`,
+      ),
+  ),
+  "terraform.move/unread": error(({ noun, id }: Words<"noun" | "id">) =>
+    texts(
+      `${noun} ${id} was moved from another provider, and must be read first`,
+      "The state contains only its id.",
+      "Plan without `-refresh=false`.",
     ),
   ),
 

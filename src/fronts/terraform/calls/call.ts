@@ -15,6 +15,7 @@ import {
   type Diagnostic,
   escapeLine,
   escapeText,
+  hasCode,
   type RemedyText,
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
@@ -29,6 +30,8 @@ import type { ProcessEnvironment } from "../wire/handshake.ts";
 import type { Log } from "../wire/log.ts";
 import {
   AttributePathSchema,
+  type ClientCapabilities,
+  Deferred_Reason,
   DiagnosticSchema,
   type Diagnostic as Message,
   Provider,
@@ -42,6 +45,8 @@ import {
 export interface Connection {
   /** Opened by ConfigureProvider; undefined before (validation and functions need no configuration). */
   session: ProviderSession | undefined;
+  /** True if the client of ConfigureProvider allows deferred responses. */
+  mayDefer?: boolean;
   /** The policy of the runner, read by ConfigureProvider. */
   enforcement?: Enforcement | undefined;
   /** True if Terraform cancelled a call, and therefore dropped its response. */
@@ -172,6 +177,46 @@ export function toPath(path: AttributePath) {
             : { case: "elementKeyString" as const, value: step },
     })),
   });
+}
+
+/** Returns true if a later plan will know the whole configuration of the provider, and the client can wait for it. */
+export const waitsForConfig = ({ mayDefer = false, session }: Connection): boolean =>
+  mayDefer && session?.isOpen === false;
+
+/**
+ * Deferral of one call: replaces a failure that a later plan does not have. The client must allow it. Terraform allows it in each apply as
+ * well, where it accepts no deferral of a resource.
+ */
+export class Deferral {
+  /** Part of the response. */
+  readonly answer: { deferred?: { readonly reason: Deferred_Reason } } = {};
+  readonly #connection: Connection;
+  readonly #capabilities: ClientCapabilities | undefined;
+
+  constructor(connection: Connection, capabilities: ClientCapabilities | undefined) {
+    this.#connection = connection;
+    this.#capabilities = capabilities;
+  }
+
+  /** Defers the call because something that it needs does not exist yet. */
+  waits(reason: Deferred_Reason = Deferred_Reason.ABSENT_PREREQ): void {
+    this.answer.deferred = { reason };
+  }
+
+  /** Returns the step. Its failure becomes a deferral if possible. */
+  instead(step: () => Promise<Found>): () => Promise<Found> {
+    return async () => {
+      try {
+        return await step();
+      } catch (error) {
+        if (this.#connection.mayDefer && hasCode(error, "terraform.not_known"))
+          this.waits(Deferred_Reason.PROVIDER_CONFIG_UNKNOWN);
+        else if (this.#capabilities?.deferralAllowed && hasCode(error, "apply.waiting")) this.waits();
+        else throw error;
+        return [];
+      }
+    };
+  }
 }
 
 /** Diagnostics of a step. */

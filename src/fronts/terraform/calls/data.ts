@@ -4,31 +4,35 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
-import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
+import { decodeDynamic, decodeValue, encodeDynamic, encodeValue, withUnknown } from "../codec/dynamic.ts";
 import { checkSource } from "../data/define.ts";
 import { dataSources, ephemeralResources, functions } from "../data/index.ts";
 import { type DataSource, FunctionError } from "../index.ts";
 import { problem, refuse } from "../messages.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { failureOf, refersToPending } from "../resource/notices.ts";
-import type { CallFunction_ResponseSchema, DynamicValue } from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, diagnosed, requireSession, rpcs, unary } from "./call.ts";
+import type {
+  CallFunction_ResponseSchema,
+  DynamicValue,
+  OpenEphemeralResource_Request,
+} from "../wire/tfplugin6.gen.ts";
+import { type Calls, type Connection, Deferral, diagnosed, requireSession, rpcs, unary } from "./call.ts";
 
 export const calls: Calls = {
   ValidateDataResourceConfig: unary(rpcs.validateDataResourceConfig, (request) => checked("data", request)),
 
-  ReadDataSource: unary(rpcs.readDataSource, async ({ typeName, config }, connection) => {
-    const { value: state, diagnostics } = await readKnown("data", typeName, config, connection);
-    return { state, diagnostics };
+  ReadDataSource: unary(rpcs.readDataSource, async (request, connection) => {
+    const { value, ...found } = await readKnown("data", request, connection);
+    return { ...found, state: value };
   }),
 
   ValidateEphemeralResourceConfig: unary(rpcs.validateEphemeralResourceConfig, (request) =>
     checked("ephemeral", request),
   ),
 
-  OpenEphemeralResource: unary(rpcs.openEphemeralResource, async ({ typeName, config }, connection) => {
-    const { value: result, diagnostics } = await readKnown("ephemeral", typeName, config, connection);
-    return { result, diagnostics };
+  OpenEphemeralResource: unary(rpcs.openEphemeralResource, async (request, connection) => {
+    const { value, ...found } = await readKnown("ephemeral", request, connection);
+    return { ...found, result: value };
   }),
 
   RenewEphemeralResource: unary(rpcs.renewEphemeralResource, () => ({})),
@@ -57,11 +61,12 @@ async function checked(sort: Sort, { typeName, config }: { typeName: string; con
 }
 
 /** Reads a data source. Terraform calls only when the whole configuration is known. */
-async function readKnown(sort: Sort, typeName: string, config: DynamicValue | undefined, connection: Connection) {
+async function readKnown(sort: Sort, { typeName, config, clientCapabilities }: Request, connection: Connection) {
   let value: DynamicValue | undefined;
   const { warnings: noticed } = connection;
+  const deferral = new Deferral(connection, clientCapabilities);
   const diagnostics = await diagnosed(
-    async () => {
+    deferral.instead(async () => {
       const source = sourceOf(sort, typeName);
       const { schema, read } = source;
       const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
@@ -69,11 +74,14 @@ async function readKnown(sort: Sort, typeName: string, config: DynamicValue | un
       const found: Diagnostic[] = [...refersToPending(known), ...checkSource(source, known, sort)];
       if (!found.some(isError)) value = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
       return found;
-    },
+    }),
     { noticed },
   );
-  return { value, diagnostics };
+  if (deferral.answer.deferred !== undefined) value = withUnknown(config, sourceOf(sort, typeName).schema.attributes);
+  return { value, ...deferral.answer, diagnostics };
 }
+
+type Request = Pick<OpenEphemeralResource_Request, "typeName" | "config" | "clientCapabilities">;
 
 type Sort = "data" | "ephemeral";
 

@@ -56,7 +56,12 @@ export function createProvider(host: Host): Peer {
  * Capabilities. `planDestroy`: `deletion_policy = "prevent"` is an error of the plan. `getProviderSchemaOptional`: Terraform reads the
  * schema only once, which saves one of three process starts.
  */
-const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true, generateResourceConfig: true };
+const serverCapabilities = {
+  planDestroy: true,
+  getProviderSchemaOptional: true,
+  moveResourceState: true,
+  generateResourceConfig: true,
+};
 
 const LONG_WAIT_MS = 5_000;
 
@@ -108,10 +113,12 @@ export const calls: Calls = {
     ),
   })),
 
-  ConfigureProvider: unary(rpcs.configureProvider, async ({ config, terraformVersion }, connection) => {
+  ConfigureProvider: unary(rpcs.configureProvider, async (request, connection) => {
+    const { config, terraformVersion, clientCapabilities } = request;
     const { stop, env, folder, clock, log } = connection;
     const before = connection.session;
     connection.session = undefined;
+    connection.mayDefer = clientCapabilities?.deferralAllowed ?? false;
     await before?.close();
     const warnings: Diagnostic[] = [];
     let answered = false;

@@ -1,12 +1,20 @@
-import type { Kind } from "../../../core/kinds/index.ts";
-import { type Attributes, isError, type JsonObject, type ValueObject } from "../../../core/model/index.ts";
-import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
+import { importIdOf, type Kind } from "../../../core/kinds/index.ts";
+import {
+  type Attributes,
+  isError,
+  isObject,
+  type JsonObject,
+  parsedJson,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+import { decodeDynamic, encodeDynamic, fromStateJson, withUnknown } from "../codec/dynamic.ts";
 import { problem, refuse } from "../messages.ts";
 import { applyResource } from "../resource/apply.ts";
 import {
   type Answer,
   decodeMark,
   encodeMark,
+  isUnread,
   type Mark,
   stillWithheld,
   terraformKind,
@@ -18,15 +26,27 @@ import {
   withPriceText,
   withUndeclared,
 } from "../resource/attribute-mapping.ts";
+import { isUnknownReference, waitsForService } from "../resource/deferral.ts";
 import type { Asked } from "../resource/enforcement.ts";
+import { movedState } from "../resource/move.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { importResource, keptUnread, readResource } from "../resource/read.ts";
 import { destroyResource, planRemovalOf } from "../resource/remove.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, diagnosed, requireSession, rpcs, toPath, unary } from "./call.ts";
+import { Deferred_Reason, type DynamicValue, type RawState } from "../wire/tfplugin6.gen.ts";
+import {
+  type Calls,
+  type Connection,
+  Deferral,
+  diagnosed,
+  requireSession,
+  rpcs,
+  toPath,
+  unary,
+  waitsForConfig,
+} from "./call.ts";
 
 /** The calls about managed resources: decode, call the core, encode. */
 export const calls: Calls = {
@@ -45,37 +65,73 @@ export const calls: Calls = {
     let upgradedState: DynamicValue | undefined;
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
       if (version > BigInt(kind.schemaVersion)) refuse(problem("state.newer", { noun: kind.noun, version }));
-      const state = fromStateJson(new TextDecoder().decode(rawState?.json), attributes);
-      if (connection.session !== undefined) scopeIn(connection).addRecorded(kind, withoutPendingId(state));
+      const state = fromStateJson(textOf(rawState), attributes);
+      const isKnown = connection.session !== undefined && !waitsForConfig(connection) && !isUnread(kind, state);
+      if (isKnown) scopeIn(connection).addRecorded(kind, withoutPendingId(state));
       upgradedState = encodeDynamic(state, attributes);
       return [];
     });
     return { upgradedState, diagnostics };
   }),
 
-  ReadResource: unary(rpcs.readResource, async ({ typeName, currentState, private: mark }, connection) => {
-    const { kind, attributes } = resourceOf(typeName);
-    // After a failure, the state is unchanged.
-    let answer = { newState: currentState, private: mark };
-    const diagnostics = await diagnosticsOf(kind, connection, async () => {
-      const given = decodeMark(mark);
-      const { state, held } = stateIn(currentState, attributes, given);
-      if (state === null) return [];
-      const scope = scopeIn(connection);
-      const unread = (error: unknown) => keptUnread(kind, { state, mark: given }, scope, error);
-      const read = await readResource(kind, state, given, scope).catch(unread);
-      answer = encoded(read, attributes, held, connection);
-      return read.diagnostics;
+  MoveResourceState: unary(rpcs.moveResourceState, async (request, connection) => {
+    const { sourceTypeName: source, sourceProviderAddress: from, sourceState, targetTypeName } = request;
+    const { kind, attributes } = resourceOf(targetTypeName);
+    let answer = {};
+    const diagnostics = await diagnosticsOf(kind, connection, () => {
+      // Terraform and OpenTofu have different addresses of this provider.
+      if (source === targetTypeName && from.endsWith("/hosting")) {
+        const state = fromStateJson(textOf(sourceState), attributes);
+        answer = { targetState: encodeDynamic(state, attributes), targetPrivate: request.sourcePrivate };
+        return [];
+      }
+      const given = parsedJson(textOf(sourceState));
+      const state = movedState(kind, source, isObject(given) ? (given as JsonObject) : {});
+      answer = { targetState: encodeDynamic(state, attributes) };
+      return [];
     });
     return { ...answer, diagnostics };
   }),
 
-  PlanResourceChange: unary(
-    rpcs.planResourceChange,
-    async ({ typeName, priorState, proposedNewState, config, priorPrivate }, connection) => {
+  ReadResource: unary(
+    rpcs.readResource,
+    async ({ typeName, currentState, private: mark, clientCapabilities }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
-      const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
-      const diagnostics = await diagnosticsOf(kind, connection, async () => {
+      // After a failure, the state is unchanged.
+      let answer = { newState: currentState, private: mark };
+      const deferral = new Deferral(connection, clientCapabilities);
+      const diagnostics = await diagnosticsOf(
+        kind,
+        connection,
+        deferral.instead(async () => {
+          const given = decodeMark(mark);
+          const { state: known, held } = stateIn(currentState, attributes, given);
+          if (known === null) return [];
+          const scope = scopeIn(connection);
+          const isMoved = isUnread(kind, known);
+          const state = isMoved ? await importResource(kind, importIdOf(kind, String(known.id), known), scope) : known;
+          const unread = (error: unknown) => keptUnread(kind, { state, mark: given }, scope, error);
+          const read = await readResource(kind, state, given, scope).catch(unread);
+          answer = encoded(read, attributes, isMoved ? withheldByImport(kind) : held, connection);
+          return read.diagnostics;
+        }),
+      );
+      return { ...answer, ...deferral.answer, diagnostics };
+    },
+  ),
+
+  PlanResourceChange: unary(rpcs.planResourceChange, async (request, connection) => {
+    const { typeName, priorState, proposedNewState, config, priorPrivate, clientCapabilities } = request;
+    const { kind, attributes } = resourceOf(typeName);
+    const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
+    const deferral = new Deferral(connection, clientCapabilities);
+    // The plan before an apply has the private data of the first plan. Only the first plan can be deferred.
+    const isFirst = clientCapabilities?.storePlannedPrivate && request.plannedPrivate.length === 0;
+    const mayWait = (clientCapabilities?.deferralAllowed && isFirst) ?? false;
+    const diagnostics = await diagnosticsOf(
+      kind,
+      connection,
+      deferral.instead(async () => {
         const scope = scopeIn(connection);
         const { enforcement } = connection;
         const judged = async (asked: Omit<Asked, "isLater">) =>
@@ -83,6 +139,8 @@ export const calls: Calls = {
         const mark = decodeMark(priorPrivate);
         const declared = decodeDynamic(config, attributes) ?? {};
         const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
+        if (prior !== null && isUnread(kind, prior))
+          refuse(problem("terraform.move/unread", { noun: kind.noun, id: String(prior.id) }));
         if (decodeDynamic(proposedNewState, attributes) === null) {
           if (prior === null) return [];
           const removal = await planRemovalOf(kind, prior, mark, scope);
@@ -93,6 +151,11 @@ export const calls: Calls = {
         const plan = await planDeclared(kind, { prior, config: declared, mark }, scope);
         const isReplacement = prior !== null && plan.requiresReplace.length > 0;
         const refused = await judged({ prior, planned: plan.planned, isReplacement });
+        const found = [...plan.diagnostics, ...refused];
+        if (mayWait && isUnknownReference(declared, found)) {
+          deferral.waits(Deferred_Reason.RESOURCE_CONFIG_UNKNOWN);
+          return found.filter((one) => !isError(one));
+        }
         // Terraform does not use a plan with errors, so its values need not fit the schema.
         if (!plan.diagnostics.some(isError)) {
           const planned = withPendingId(plan.planned, prior === null ? {} : mark);
@@ -100,15 +163,18 @@ export const calls: Calls = {
             withPriceText(attributes, withNull(planned, held), scope.session, prior),
             attributes,
           );
+          if (mayWait && (await waitsForService(kind, { prior, config: declared }, scope))) deferral.waits();
         }
         // The removal of a replacement receives the values of its planned create.
         answer.plannedPrivate = encodeMark({ ...plan.mark, undeclared: mark.undeclared });
         answer.requiresReplace = plan.requiresReplace.map(toPath);
-        return [...plan.diagnostics, ...refused];
-      });
-      return { ...answer, diagnostics };
-    },
-  ),
+        return found;
+      }),
+    );
+    if (deferral.answer.deferred !== undefined && answer.plannedState === proposedNewState)
+      answer.plannedState = withUnknown(proposedNewState, attributes);
+    return { ...answer, ...deferral.answer, diagnostics };
+  }),
 
   ApplyResourceChange: unary(
     rpcs.applyResourceChange,
@@ -141,16 +207,26 @@ export const calls: Calls = {
     },
   ),
 
-  ImportResourceState: unary(rpcs.importResourceState, async ({ typeName, id }, connection) => {
+  ImportResourceState: unary(rpcs.importResourceState, async ({ typeName, id, clientCapabilities }, connection) => {
     const { kind, attributes } = resourceOf(typeName);
     const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
-    const diagnostics = await diagnosticsOf(kind, connection, async () => {
-      const state = await importResource(kind, id, scopeIn(connection));
-      const { newState, private: mark } = encoded({ state, mark: {} }, attributes, withheldByImport(kind), connection);
-      importedResources.push({ typeName, state: newState, private: mark });
-      return [];
-    });
-    return { importedResources, diagnostics };
+    const deferral = new Deferral(connection, clientCapabilities);
+    const diagnostics = await diagnosticsOf(
+      kind,
+      connection,
+      deferral.instead(async () => {
+        const state = await importResource(kind, id, scopeIn(connection));
+        const { newState, private: mark } = encoded(
+          { state, mark: {} },
+          attributes,
+          withheldByImport(kind),
+          connection,
+        );
+        importedResources.push({ typeName, state: newState, private: mark });
+        return [];
+      }),
+    );
+    return { importedResources, ...deferral.answer, diagnostics };
   }),
 };
 
@@ -177,6 +253,8 @@ function encoded(
 /** Returns diagnostics in the words of a kind, with all warnings since the last response. */
 const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<typeof diagnosed>[0]) =>
   diagnosed(step, { kind, noticed: warnings });
+
+const textOf = (raw: RawState | undefined) => new TextDecoder().decode(raw?.json);
 
 const noPaths: ReturnType<typeof toPath>[] = [];
 

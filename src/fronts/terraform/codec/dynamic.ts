@@ -37,6 +37,14 @@ export function encodeDynamic(value: ValueObject | null, attributes: Attributes)
   return create(DynamicValueSchema, { msgpack: writing(() => value && object(value, attributes, [], WRITING)) });
 }
 
+/** Returns an object whose computed attributes are unknown where they are null: the result of a deferred call. */
+export function withUnknown(value: DynamicValue | undefined, attributes: Attributes): DynamicValue | undefined {
+  const given = decodeDynamic(value, attributes);
+  if (given === null) return value;
+  const open = Object.entries(given).filter(([name, part]) => part === null && attributes[name]?.computed);
+  return encodeDynamic({ ...given, ...Object.fromEntries(open.map(([name]) => [name, UNKNOWN])) }, attributes);
+}
+
 /** Decodes one value of a type from msgpack: an argument of a function. @throws HostformError as {@link decodeDynamic}. */
 export function decodeValue(bytes: Uint8Array, type: SchemaType): Value {
   return reading(() => walk(unpack(bytes), type, [], READING) as Value);

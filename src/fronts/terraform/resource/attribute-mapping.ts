@@ -244,6 +244,10 @@ export function withUndeclared<T extends ValueObject>(values: T, { undeclared = 
   return given.length === 0 ? values : { ...values, ...Object.fromEntries(given) };
 }
 
+/** Returns true for the state of a moved resource before its first refresh: it contains only the ids of its object. */
+export const isUnread = (kind: Kind, { id, ...state }: JsonObject): boolean =>
+  typeof id === "string" && Object.entries(state).every(([name, value]) => value === null || name === kind.parent);
+
 export function decodeMark(bytes: Uint8Array): Mark {
   if (bytes.length === 0) return {};
   try {
