@@ -12,6 +12,7 @@ const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
   [/\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?)?/g, zeros],
   [/\bINV-\d+-\d+/g, zeros],
   [/\[id=\d+\]/g, zeros],
+  [/\b(?:service|grant) \d+\b/g, zeros],
   [/\bid\s+= "\d+"/g, zeros],
   [/127\.0\.0\.1:\d+/g, () => "127.0.0.1:PORT"],
   [/\bafter \d+m?s\b/g, () => "after 0s"],

@@ -273,9 +273,7 @@ const messages = {
   "config.unsupported/resource": error(({ type, labels }: Words<"type"> & { labels: readonly string[] }) =>
     other(`${type === "data" ? "data." : ""}${labels.map(short).join(".")} is not a resource of hosting`),
   ),
-  "config.unsupported/front": error(({ text }: Words<"text">) =>
-    texts(`${text} configures Terraform's provider, and does not exist in hostform`),
-  ),
+  "config.unsupported/front": error(({ text }: Words<"text">) => texts(`${text} exists only in Terraform's provider`)),
   "config.unsupported/key": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` is not supported in a stack`, REFUSED[key] ?? "Remove it, or apply the stack with Terraform."),
   ),

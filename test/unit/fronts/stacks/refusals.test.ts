@@ -50,6 +50,12 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     /cannot be the name/,
   ],
   ["blocks that are none", { resource: { hosting_service: { a: "x" } } }, "config.structure", /must be an object/],
+  [
+    "an attribute that only the Terraform provider has",
+    output("${hosting_service.a.price_text}"),
+    "config.unsupported",
+    /a\.price_text exists only in Terraform's provider/,
+  ],
   // Terraform reports a missing label for each of these. The recorded resources must not count as removed.
   ["resources that are null", { resource: null }, "config.structure", /`resource` has no TYPE/],
   ["resources without any", { resource: {} }, "config.structure", /`resource` has no TYPE/],
@@ -184,7 +190,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     "what steers the provider",
     webhook({ url: "${hosting_service.a.replace_on_change}" }),
     "config.unsupported",
-    /configures Terraform/,
+    /exists only in Terraform/,
   ],
   [
     "an index where there is one",
