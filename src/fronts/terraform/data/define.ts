@@ -49,10 +49,13 @@ export const listOf = (attributes: Attributes, of: string): Attribute =>
 
 /** Sorts a list by id, so that a different order from the API causes no change. */
 export function sorted<T>(objects: Iterable<T>, idOf: (one: T) => Json | undefined): T[] {
-  return [...objects].sort((a, b) => NUMERIC.compare(String(idOf(a)), String(idOf(b))));
+  numeric ??= new Intl.Collator("en-US", { numeric: true });
+  const { compare } = numeric;
+  return [...objects].sort((a, b) => compare(String(idOf(a)), String(idOf(b))));
 }
 
-const NUMERIC = new Intl.Collator("en-US", { numeric: true });
+/** Created for the first list, because the data of locales load slowly. */
+let numeric: Intl.Collator | undefined;
 
 /** Selects the attributes of a schema from a record. A missing attribute is null. Omits all other fields. */
 export function shaped(attributes: Attributes, record: object): JsonObject {

@@ -195,10 +195,12 @@ function indented(lines: readonly string[]): string[] {
   return lines.map((line) => (line === "" ? "" : `  ${line}`));
 }
 
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
 
 /** Returns the columns of `terraform fmt`: one for each visible character. */
 function columnsOf(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without a look at its segments
-  return /^[\x00-\x7f]*$/.test(text) ? text.length : [...segmenter.segment(text)].length;
+  if (/^[\x00-\x7f]*$/.test(text)) return text.length;
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return [...segmenter.segment(text)].length;
 }
