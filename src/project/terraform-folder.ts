@@ -162,7 +162,7 @@ function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined
   return [env.HOSTFORM_PROJECT || undefined, undefined, ...literalsIn(dir, "project")];
 }
 
-const CONFIGURATION = /^[^.].*\.(?:tf|tf\.json|tofu)$/;
+const CONFIGURATION = /^[^.].*\.(?:tf|tofu)(?:\.json)?$/;
 
 const namesIn = (dir: string): readonly string[] =>
   attempt(

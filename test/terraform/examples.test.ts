@@ -65,7 +65,7 @@ describeWith(TERRAFORM)("HCL", { timeout: 90_000 }, () => {
     expect(await terraform.validate()).toEqual([]);
     // `import` and `removed` belong into a root module. Without a resource block, `import` names its provider.
     for (const [, text] of roots) {
-      const isAlone = !/^resource /m.test(text);
+      const isAlone = !/^resource |^ {2}provider /m.test(text);
       await terraform.write(isAlone ? text.replace(/^import \{$/gm, "$&\n  provider = hosting") : text);
       expect(await terraform.validate()).toEqual([]);
     }

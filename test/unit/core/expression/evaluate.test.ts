@@ -92,6 +92,17 @@ describe("an expression with a mistake", () => {
     expect(() => parseTemplate("${<<EOT\nabc\nEOT\n}")).toThrow(Refusal);
   });
 
+  it("names a function that exists only in OpenTofu", () => {
+    for (const code of [
+      'urldecode("a%20b")',
+      'core::cidrcontains("10.0.0.0/8", "10.1.1.1")',
+      "can(assumenotnull(1))",
+    ]) {
+      expect(() => typed(`\${${code}}`)).toThrow(Refusal);
+      expect(() => typed(`\${${code}}`)).toThrow("exists only in OpenTofu");
+    }
+  });
+
   it("refuses a quotient whose digits depend on where its operands come from", () => {
     expect(() => value("tostring(var.number / 7)")).not.toThrow();
     expect(() => value("tostring(var.number / length(var.tuple[0]))")).not.toThrow();
