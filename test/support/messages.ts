@@ -395,6 +395,7 @@ export const samples: Samples = {
   "plan.prevented": [{ ...rejected, policies: ["forget", "suspend"] }],
   "plan.prevented/kept": [{ ...resource, policies: ["forget"] }],
   "plan.prevented/early": [{ ...resource, status: '"pending"' }],
+  "plan.prevented/skip_destroy": [resource],
   "plan.prevented/lifecycle": [
     { ...resource, former: undefined, isReplaced: false },
     { ...resource, former: "hosting_service.shop", isReplaced: true },

@@ -23,6 +23,7 @@ import {
   located,
   type Plan,
   type ReasonKind,
+  resourceOf,
   type State,
 } from "../model/index.ts";
 import { blockersOf } from "./dependencies.ts";
@@ -71,6 +72,7 @@ export function plan(options: PlanOptions): Plan {
       const more = {
         ...(former.has(change.address) && { previousAddress: former.get(change.address) }),
         ...clientOf(change.address),
+        ...(desired.skipDestroy?.includes(resourceOf(change.address)) && { skipDestroy: true as const }),
         ...unseenIn(observed.observations.get(change.address)),
       };
       return Object.keys(more).length === 0 ? change : { ...change, ...more };
@@ -114,7 +116,7 @@ export function plan(options: PlanOptions): Plan {
     const declared = options.declared?.size ?? resources.length;
     const { observations } = observed;
     const records = state.resources;
-    const isForgotten = forgottenBy(desired.removed);
+    const isForgotten = forgottenBy(desired, state);
     const context = { kinds, providers, recorded, declared, records, observations, isForgotten };
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
@@ -178,7 +180,7 @@ function planRemovals(
   ownerOf: ReturnType<typeof ownerIn>,
 ): ReturnType<typeof planRemoval>[] {
   const declared = new Set(desired.resources.map(({ address }) => address));
-  const isForgotten = forgottenBy(desired.removed);
+  const isForgotten = forgottenBy(desired, state);
   const dropped = [...state.resources.values()].filter(({ address }) => mode === "destroy" || !declared.has(address));
   return dropped.flatMap((prior) => {
     const kind = kindOf(prior.address, kinds);

@@ -8,8 +8,8 @@ import {
   isReplacement,
   type JsonObject,
   type Plan,
-  type RemovedBlock,
   resourceOf,
+  type State,
   type ValueObject,
 } from "../model/index.ts";
 
@@ -37,7 +37,7 @@ export function applyIgnoreChanges(
  */
 export function preventDestroyErrors(
   changes: readonly Change[],
-  { resources, preventDestroy = [] }: Pick<Desired, "resources" | "preventDestroy">,
+  { resources, preventDestroy = [], skipDestroy = [] }: Pick<Desired, "resources" | "preventDestroy" | "skipDestroy">,
   mode: Plan["mode"],
 ): Diagnostic[] {
   const declared = new Map(resources.map((resource) => [resource.address, resource]));
@@ -46,6 +46,10 @@ export function preventDestroyErrors(
     const leaves =
       mode === "destroy" || change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
     const resource = declared.get(change.address);
+    if (isReplacement(change) && skipDestroy.includes(resourceOf(change.address))) {
+      const { address } = change;
+      return [problem("plan.prevented/skip_destroy", { address, range: resource?.locate([]) })];
+    }
     // The block of the previous address still protects a moved object.
     const protecting = [change.previousAddress ?? [], change.address].flat().find((one) => names.has(resourceOf(one)));
     // If the object no longer exists, nothing is destroyed.
@@ -67,12 +71,20 @@ export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, {
 }
 
 /**
- * Returns the function that decides whether a `removed` block removes an address only from the state. A block of an instance
- * overrides a block of the resource.
+ * Returns the function that decides whether a removal of an address changes only the state: a `removed` block, or else
+ * `lifecycle`, says `destroy = false`. A block of an instance overrides a block of the resource.
+ * @param state remembers `lifecycle` of a block that no longer exists.
  */
-export function forgottenBy(removed: readonly RemovedBlock[] = []): (address: string) => boolean {
+export function forgottenBy(
+  { removed = [], skipDestroy = [] }: Pick<Desired, "removed" | "skipDestroy">,
+  { resources }: Pick<State, "resources">,
+): (address: string) => boolean {
   const destroyed = new Map(removed.map(({ from, destroy }) => [from, destroy]));
-  return (address) => (destroyed.get(address) ?? destroyed.get(resourceOf(address))) === false;
+  return (address) => {
+    const destroy = destroyed.get(address) ?? destroyed.get(resourceOf(address));
+    const isKept = skipDestroy.includes(resourceOf(address)) || resources.get(address)?.private.skipDestroy === true;
+    return destroy === undefined ? isKept : !destroy;
+  };
 }
 
 /** Returns errors about declared resources that a `removed` block names. */

@@ -180,8 +180,8 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
 }
 
 /** Returns the function that checks whether the plan deletes a live object. Its natural key then becomes free. */
-function freedBy(leaving: readonly ResourceState[], { desired, kinds }: PlanOptions, ownerOf: OwnerOf) {
-  const isForgotten = forgottenBy(desired.removed);
+function freedBy(leaving: readonly ResourceState[], { desired, kinds, state }: PlanOptions, ownerOf: OwnerOf) {
+  const isForgotten = forgottenBy(desired, state);
   const deleted = leaving.filter(
     (prior) =>
       kindOf(prior.address, kinds)?.removal === "delete" && !isPendingCreate(prior) && !isForgotten(prior.address),

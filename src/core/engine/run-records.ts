@@ -180,7 +180,8 @@ export function asObserved(prior: ResourceState, change: Change): ResourceState 
     (pending === undefined) === (still === undefined) &&
     equal(forms ?? null, shown ?? null) &&
     equal({ ...before }, { ...suspended }) &&
-    mark.client === change.client;
+    mark.client === change.client &&
+    mark.skipDestroy === change.skipDestroy;
   const kept = {
     ...mark,
     ...(open && { job: open }),
@@ -192,8 +193,9 @@ export function asObserved(prior: ResourceState, change: Change): ResourceState 
   return same ? undefined : withClient({ ...prior, attributes: change.before, private: kept, dependencies }, change);
 }
 
-/** Adds the client of the change to a state entry. The lifecycle does not know clients. */
-export function withClient(resource: ResourceState, { client }: Change): ResourceState {
-  const { client: _, ...mark } = resource.private;
-  return { ...resource, private: { ...mark, ...(client !== undefined && { client }) } };
+/** Adds the client and `skipDestroy` of the change to a state entry. The lifecycle does not know these. */
+export function withClient(resource: ResourceState, { client, skipDestroy }: Change): ResourceState {
+  const { client: _, skipDestroy: __, ...mark } = resource.private;
+  const more = { ...(client !== undefined && { client }), ...(skipDestroy && { skipDestroy }) };
+  return { ...resource, private: { ...mark, ...more } };
 }

@@ -14,6 +14,7 @@ export {
   isSecret,
   type Language,
   type Names,
+  nullOf,
   object,
   originOf,
   type Traversal,

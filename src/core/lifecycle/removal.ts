@@ -79,7 +79,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
 
   if (observed.status !== "present" && prior.private.deposed === undefined)
     return silently(forget("gone", observed.status === "gone" ? `it ${observed.how}` : "it was never made"));
-  if (input.forget === true) return silently(forget(reason, "a removed block forgets it"));
+  if (input.forget === true) return silently(forget(reason, "destroy = false keeps the object"));
   const unread = unreadOf(observed);
   if (unread?.cause === "handed_over") return silently(forget(reason, `${text}; no list shows it: ${unread.said}`));
   // Delete even if only the deposed object still exists. DELETE of a missing object is no error.

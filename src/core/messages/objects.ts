@@ -332,6 +332,11 @@ export const objects = {
     detail: `The deletion_policy in the state is "suspend", and a ${noun} that is not live cannot be suspended.`,
     remedies: [`Wait until the ${noun} is live, and apply again.`, { do: "forget" }],
   })),
+  "plan.prevented/skip_destroy": error(({ address }: Words<"address">) => ({
+    summary: `${address} cannot be replaced: it has destroy = false`,
+    detail: "The object that it replaces would stay beside the new object.",
+    remedies: [`Remove destroy = false and apply first. Otherwise undo the change that replaces ${address}.`],
+  })),
   "plan.prevented/lifecycle": error(
     ({ address, former, isReplaced }: Words<"address"> & { former: string | undefined; isReplaced: boolean }) => ({
       summary: `${address} cannot be ${isReplaced ? "replaced" : "removed"}: ${former === undefined ? "it" : `${former}, its former address,`} has prevent_destroy`,

@@ -352,6 +352,8 @@ export interface Change {
   readonly waitsFor?: string;
   /** Declared client. If none is declared, the client in the state. */
   readonly client?: string;
+  /** True if a removal keeps the object, by its declaration. */
+  readonly skipDestroy?: true;
   /** Client in the state, if it differs from the declared one. Null if there was none. */
   readonly formerClient?: string | null;
   /** File with the declaration, relative to the project directory. */

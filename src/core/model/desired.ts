@@ -168,6 +168,8 @@ export interface Desired {
    * key.
    */
   readonly preventDestroy?: readonly { readonly resource: string; readonly range?: SourceRange }[];
+  /** Resources whose removal keeps the object (`destroy = false` in `lifecycle`). Addresses have no instance key. */
+  readonly skipDestroy?: readonly string[];
   /** How an order without `reference` is named: by address, or by domain (as in Terraform). Default: `address`. */
   readonly ordersNamedBy?: "address" | "domain";
   /** Files of the declaration. */

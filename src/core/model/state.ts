@@ -105,6 +105,8 @@ export interface PrivateMark {
   readonly account?: AccountMark;
   /** Last declared client. */
   readonly client?: string;
+  /** True if a removal keeps the object. The file has OpenTofu's field `skip_destroy` instead. */
+  readonly skipDestroy?: true;
   /** Last queued job. Used only to interpret an unknown status word. */
   readonly job?: QueuedJob;
   /** Suspension: `declared` if declared, else the time when an apply first read it (ISO 8601, by the host's clock). */

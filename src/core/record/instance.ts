@@ -78,7 +78,7 @@ export function decodeInstance(resource: ResourceJson, instance: InstanceJson, s
     schemaVersion: instance.schema_version,
     attributes: notDone.length === 0 ? attributes : { ...attributes, ...Object.fromEntries(notDone) },
     sensitive: sensitiveNames(instance),
-    private: mark,
+    private: { ...mark, ...(instance.skip_destroy === true && { skipDestroy: true }) },
     dependencies: instance.dependencies ?? [],
   });
 }
@@ -115,6 +115,7 @@ function encode(resource: ResourceState, original: InstanceJson | undefined): In
     schema_version: schemaVersion,
     attributes: isOpen ? { ...attributes, id: PENDING_CREATE } : attributes,
     sensitive_attributes: encodeSensitive(resource.sensitive, original),
+    skip_destroy: resource.private.skipDestroy,
     private: mark,
     dependencies: dependencies.length > 0 ? dependencies : undefined,
   };
@@ -204,6 +205,7 @@ const markFields = {
   waiting: z.array(z.string()).optional(),
   account: account.optional(),
   client: z.string().optional(),
+  skipDestroy: z.literal(true).optional(),
   emptied: z.string().optional(),
   suspended: z.looseObject({ since: z.string().optional(), declared: z.literal(true).optional() }).optional(),
 } satisfies Record<keyof PrivateMark, z.ZodType>;
@@ -228,7 +230,8 @@ function decodePrivate(instance: InstanceJson, address: string, source: string):
 function encodePrivate(resource: ResourceState, original: InstanceJson | undefined): string | undefined {
   const before = privateObject(original);
   const others = Object.entries(before).filter(([name]) => !markNames.includes(name));
-  const after = canonical({ ...Object.fromEntries(others), ...resource.private });
+  const { skipDestroy: _, ...mark } = resource.private;
+  const after = canonical({ ...Object.fromEntries(others), ...mark });
   const text = JSON.stringify(after);
   if (text === "{}") return undefined;
   return original?.private && JSON.stringify(canonical(before)) === text

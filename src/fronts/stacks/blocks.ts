@@ -163,9 +163,12 @@ export const KEYS = {
     refused: ["precondition"],
   },
   resource: { known: META, refused: [...PROGRAMS, "dynamic"] },
-  "resource.lifecycle": { known: ["prevent_destroy", "ignore_changes", "create_before_destroy"], refused: CHECKS },
+  "resource.lifecycle": {
+    known: ["prevent_destroy", "ignore_changes", "create_before_destroy", "destroy", "enabled"],
+    refused: CHECKS,
+  },
   data: { known: META, refused: [...PROGRAMS, "dynamic"] },
-  "data.lifecycle": { known: [], refused: CHECKS },
+  "data.lifecycle": { known: ["enabled"], refused: CHECKS },
   "data.terraform_remote_state": {
     known: ["backend", "config", "workspace", "defaults", "depends_on", "provider"],
     refused: ["count", "for_each", "lifecycle"],

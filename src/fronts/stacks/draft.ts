@@ -32,10 +32,12 @@ export interface BlockDraft {
   readonly replaceOnChange: DraftAttribute | undefined;
   readonly count: Repetition | undefined;
   readonly forEach: Repetition | undefined;
+  /** `enabled` in `lifecycle`, of OpenTofu. */
+  readonly enabled: Repetition | undefined;
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
-  /** `lifecycle`. `preventDestroy` applies even if the block has no instances. */
-  readonly lifecycle: (Lifecycle & { readonly preventDestroy?: boolean }) | undefined;
+  /** `lifecycle`. `preventDestroy` and `skipDestroy` apply even if the block has no instances. */
+  readonly lifecycle: (Lifecycle & { readonly preventDestroy?: boolean; readonly skipDestroy?: boolean }) | undefined;
 }
 
 export interface DraftAttribute {
@@ -45,7 +47,7 @@ export interface DraftAttribute {
   readonly compiled: Compiled | undefined;
 }
 
-/** `count` or `for_each`. */
+/** `count`, `for_each` or `enabled`. */
 export interface Repetition {
   readonly entry: Entry;
   /** Compiled value. Undefined after a reported error. */
@@ -85,7 +87,8 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
       else attributes.set(key, known);
     }
   }
-  const [count, forEach] = repetitionsOf(block, reading);
+  const lifecycle = onlyBlock(body.entries.get("lifecycle"), diags);
+  const [count, forEach, enabled] = repetitionsOf(block, lifecycle, reading);
   return {
     base,
     type: labels[0]?.text ?? "",
@@ -96,9 +99,10 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
     replaceOnChange,
     count,
     forEach,
+    enabled,
     provider: readProviderName(body.entries.get("provider"), base, diags),
     dependsOn: literalTexts(body.entries.get("depends_on"), diags),
-    lifecycle: readLifecycle(body.entries.get("lifecycle"), reading),
+    lifecycle: readLifecycle(lifecycle, reading),
   };
 }
 
@@ -133,17 +137,16 @@ const isDeclarable = ({ required, optional }: Attribute) => required === true ||
 const declarableIn = ({ attributes }: Schema) =>
   Object.entries(attributes).flatMap(([name, attribute]) => (isDeclarable(attribute) ? [name] : []));
 
-function repetitionsOf({ body }: Block, { base: address, diags }: DraftReading): [Repetition?, Repetition?] {
-  const read = (key: "count" | "for_each"): Repetition | undefined => {
-    const entry = body.entries.get(key);
+function repetitionsOf({ body }: Block, lifecycle: Block | undefined, { base: address, diags }: DraftReading) {
+  const read = (key: string, within: Block["body"] | undefined = body): Repetition | undefined => {
+    const entry = within?.entries.get(key);
     return entry && { entry, compiled: compile(entry.value, diags, { address, attribute: [key] }) };
   };
-  const [count, forEach] = [read("count"), read("for_each")];
-  if (count !== undefined && forEach !== undefined) {
-    diags.add(forEach.entry.keySpan, problem("config.structure/repetitions", { address }));
-    return [count, undefined];
-  }
-  return [count, forEach];
+  const all = [read("count"), read("for_each"), lifecycle && read("enabled", lifecycle.body)] as const;
+  const [first, second] = all.filter((one) => one !== undefined);
+  if (first === undefined || second === undefined) return all;
+  diags.add(second.entry.keySpan, problem("config.structure/repetitions", { address }));
+  return all.map((one) => (one === first ? one : undefined));
 }
 
 /** Converts `hosting` to `default`, and `hosting.eu` to `eu`. */
@@ -161,18 +164,19 @@ export function readProviderName(
   return diags.add(span, problem("config.structure/provider", { address }));
 }
 
-/** Reads `lifecycle`. For a data source, reports all keys, because hostform supports none. */
-function readLifecycle(entry: Entry | undefined, reading: DraftReading): BlockDraft["lifecycle"] {
+/** Reads `lifecycle`. */
+function readLifecycle(block: Block | undefined, reading: DraftReading): BlockDraft["lifecycle"] {
   const { base: address, kind, diags } = reading;
-  const block = onlyBlock(entry, diags);
   if (block === undefined) return undefined;
   checkKeys(block, kind !== undefined ? "resource.lifecycle" : "data.lifecycle", diags, { address });
   const { entries } = block.body;
   const preventDestroy = literalFlag(entries.get("prevent_destroy"), diags);
   const createBeforeDestroy = literalFlag(entries.get("create_before_destroy"), diags);
+  const skipDestroy = literalFlag(entries.get("destroy"), diags) === false;
   const ignoreChanges = readIgnored(entries.get("ignore_changes"), reading);
   return {
     ...(preventDestroy !== undefined && { preventDestroy }),
+    ...(skipDestroy && { skipDestroy }),
     ...(createBeforeDestroy !== undefined && { createBeforeDestroy }),
     ...(ignoreChanges !== undefined && { ignoreChanges }),
   };

@@ -81,6 +81,9 @@ export const names = {
   "config.expression/count": error((_: Repetition) =>
     texts("`count` must be a whole number that is not negative", COUNT),
   ),
+  "config.expression/enabled": error((_: Repetition) =>
+    texts("`enabled` must be true or false", "Write a condition over values of the stack."),
+  ),
   "config.expression/for_each": error((_: Repetition) =>
     texts("`for_each` must be an object, a map, or a set of strings", FOR_EACH),
   ),

@@ -128,7 +128,7 @@ const messages = {
     ),
   ),
   "config.structure/repetitions": error(
-    texts("`count` and `for_each` cannot be used together", "Keep either `count` or `for_each`."),
+    texts("`count`, `for_each` and `enabled` cannot be used together", "Keep one of them."),
   ),
   "config.structure/stack": form(
     "A stack",

@@ -62,8 +62,8 @@ function needsOf(locals: CompiledLocals, { drafts }: StackContext): Map<string, 
     return own;
   };
   for (const [name, compiled] of locals) collect(`local.${name}`, [compiled]);
-  for (const [base, { count, forEach, attributes, dependsOn }] of drafts) {
-    const values = [count, forEach, ...attributes.values()].map((part) => part?.compiled);
+  for (const [base, { count, forEach, enabled, attributes, dependsOn }] of drafts) {
+    const values = [count, forEach, enabled, ...attributes.values()].map((part) => part?.compiled);
     const own = collect(base, values);
     for (const { name, span } of dependsOn) if (!own.has(name)) own.set(name, span);
   }
@@ -119,16 +119,16 @@ interface Repeated {
 }
 
 /**
- * Returns the instances of a resource or data source. `count` and `for_each` must be known before the account is read,
+ * Returns the instances of a resource or data source. `count`, `for_each` and `enabled` must be known before the account is read,
  * because the number of orders must not depend on earlier orders.
  */
 function expand(draft: BlockDraft, context: StackContext): Expansion {
-  const { count, forEach, base } = draft;
+  const { count, forEach, enabled, base } = draft;
   const { diags } = context;
-  const repetition = count ?? forEach;
+  const repetition = count ?? forEach ?? enabled;
   if (repetition === undefined) return { draft, form: "single", keys: new Set([undefined]), roots: [], unclear: false };
   const { compiled, entry } = repetition;
-  const form = count === undefined ? "each" : "count";
+  const form = enabled === repetition ? "single" : count === undefined ? "each" : "count";
   const roots = compiled === undefined ? [] : context.rootsIn(compiled);
   const unclear: Expansion = { draft, form, keys: new Set(), roots, unclear: true };
   if (compiled === undefined || compiled.traversals.some((traversal) => isOpen(nodeOf(traversal), context)))
@@ -147,6 +147,13 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
     const keys = countOf(typed, repeated);
     return keys === undefined ? unclear : { draft, form, keys: new Set(keys), roots, unclear: false };
   }
+  if (form === "single") {
+    const isOn = typed.content === UNKNOWN ? refuseUnknown(repeated) : plainValue(typed, "bool");
+    if (typeof isOn === "boolean")
+      return { draft, form, keys: new Set(isOn ? [undefined] : []), roots, unclear: false };
+    if (isOn !== undefined) refuse(repeated, "enabled");
+    return unclear;
+  }
   const elements = elementsOf(typed, repeated);
   if (elements === undefined) return unclear;
   const over = overOf(compiled, context);
@@ -162,7 +169,14 @@ function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, ex
   return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);
 }
 
-type Mistake = "ephemeral_repetition" | "count" | "for_each" | "for_each_secret" | "unknown" | "unknown_output";
+type Mistake =
+  | "ephemeral_repetition"
+  | "count"
+  | "enabled"
+  | "for_each"
+  | "for_each_secret"
+  | "unknown"
+  | "unknown_output";
 
 function refuse({ entry, draft, context }: Repeated, mistake: Mistake, text = ""): undefined {
   const given = { key: entry.key, text, address: draft.base, attribute: [entry.key] };

@@ -7,6 +7,7 @@ import {
   isTemplate,
   type Language,
   type Names,
+  nullOf,
   object,
   type PlacedTraversal,
   placed,
@@ -67,7 +68,7 @@ export interface Root {
 export interface Expansion {
   readonly draft: BlockDraft;
   readonly form: "single" | "count" | "each";
-  /** Instance keys. Undefined is the key of a single instance. */
+  /** Instance keys. Undefined is the key of a single instance. Empty if it is disabled. */
   readonly keys: ReadonlySet<string | number | undefined>;
   /** `each.value` by key, while all resources are unknown. */
   readonly elements?: ReadonlyMap<string, Typed>;
@@ -169,7 +170,7 @@ export class StackContext implements Declared {
     if (expansion === undefined) return [];
     const rest = steps.slice(data ? 2 : 1);
     const [key, ...path] = rest;
-    if (expansion.form === "single") return [{ address: base, path: rest, text }];
+    if (expansion.form === "single") return expansion.keys.size === 0 ? [] : [{ address: base, path: rest, text }];
     if (key !== undefined && expansion.keys.has(key)) return [{ address: instanceAddress(expansion, key), path, text }];
     return [{ address: base, path: [], text }];
   }
@@ -266,6 +267,8 @@ export class StackContext implements Declared {
     const expansion = this.expansions.get(base);
     if (expansion === undefined) return undefined;
     if (expansion.unclear) return { value: MISSING, used };
+    // A disabled resource is null, as in OpenTofu.
+    if (expansion.keys.size === 0 && expansion.form === "single") return { value: nullOf("any"), used };
     if (expansion.form === "single") return { value: instanceValue(expansion, undefined, scope), used };
     if (key !== undefined && expansion.keys.has(key))
       return { value: instanceValue(expansion, key, scope), used: used + 1 };

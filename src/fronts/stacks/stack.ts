@@ -112,6 +112,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
     preventDestroy: [...drafts.values()].flatMap(({ base, lifecycle, block }) =>
       lifecycle?.preventDestroy === true ? [{ resource: base, range: rangeOf(block.keySpan) }] : [],
     ),
+    skipDestroy: [...drafts.values()].flatMap(({ base, lifecycle }) => (lifecycle?.skipDestroy ? [base] : [])),
     ordersNamedBy: "domain",
   };
 }
@@ -129,7 +130,7 @@ function readDrafts({ resources, data }: Module, { kinds, schemas }: StackCatalo
 
 /** Checks all names in a block. @returns the draft without expressions that contain unknown names. */
 function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
-  const { base: address, count, forEach, replaceOnChange } = draft;
+  const { base: address, count, forEach, enabled, replaceOnChange } = draft;
   const checked = <T extends { readonly compiled: Compiled | undefined }>(
     name: string,
     part: T,
@@ -146,6 +147,7 @@ function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
     dependsOn: checkDependsOn(draft.dependsOn, address, declared),
     count: count && checked("count", count),
     forEach: forEach && checked("for_each", forEach),
+    enabled: enabled && checked("enabled", enabled),
     replaceOnChange: replaceOnChange && checked("replace_on_change", replaceOnChange, own),
     attributes: new Map([...draft.attributes].map(([name, attribute]) => [name, checked(name, attribute, own)])),
   };
@@ -161,7 +163,7 @@ function checkRequired({ base, schema, attributes, block }: BlockDraft, diags: D
 }
 
 function asResource(instance: DesiredData, { lifecycle }: BlockDraft, importId: string | undefined): DesiredResource {
-  const { preventDestroy: _, ...own } = lifecycle ?? {};
+  const { preventDestroy: _, skipDestroy: __, ...own } = lifecycle ?? {};
   return {
     ...instance,
     ...(importId !== undefined && { importId }),
