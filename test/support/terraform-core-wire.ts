@@ -218,7 +218,7 @@ export class CoreWire {
   }
 }
 
-function said({ severity, summary, detail, attribute }: DiagnosticMessage): Said {
+export function said({ severity, summary, detail, attribute }: DiagnosticMessage): Said {
   return {
     severity: severity === Diagnostic_Severity.ERROR ? "error" : "warning",
     summary,
