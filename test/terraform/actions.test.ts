@@ -3,12 +3,16 @@
  * destroy, `on_failure` and `caller`. OpenTofu has no actions.
  */
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { catalogue } from "../../src/fronts/terraform/catalogue.ts";
+import { root } from "../docs/markdown.ts";
 import { describeWith } from "../support/needing.ts";
 import { type Program, TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform, type TerraformOptions } from "../support/terraform.ts";
+
+const EXAMPLES = path.join(root, "examples/actions");
 
 const version = /^Terraform v1\.(\d+)/.exec(
   TERRAFORM.path === undefined ? "" : spawnSync(TERRAFORM.path, ["version"], { encoding: "utf8" }).stdout,
@@ -231,5 +235,23 @@ describeWith(TERRAFORM_16)("action_trigger", { timeout: 90_000 }, () => {
     );
     expect(terraform.changesSent()).toEqual([]);
     expect(terraform.control.list("services").filter(({ domain }) => domain === "www.acme.example")).toHaveLength(1);
+  });
+});
+
+describeWith(TERRAFORM_16)("the examples of the actions", { timeout: 90_000 }, () => {
+  const files = globSync("*/action.tf", { cwd: EXAMPLES }).toSorted();
+
+  it.each(files)("%s is valid, and its first action can be invoked", async (file) => {
+    const terraform = await start(site(), { env: { TF_VAR_shop_password: "correct horse battery" } });
+    const text = readFileSync(path.join(EXAMPLES, file), "utf8");
+    await terraform.write(`${site()}${text}`);
+    const [, type = "", name = ""] =
+      [...text.matchAll(/^action "(\w+)" "(\w+)"/gm)].at(file.includes("panel") ? -1 : 0) ?? [];
+    const { code, text: said } = await terraform.apply(`-invoke=action.${type}.${name}`);
+    expect(code, said).toBe(0);
+  });
+
+  it("contain each action", () => {
+    expect(files.map((file) => path.dirname(file))).toEqual([...catalogue.actions.keys()].toSorted());
   });
 });
