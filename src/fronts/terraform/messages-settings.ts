@@ -196,8 +196,15 @@ export const settings = {
   "config.missing_attribute/action_password": error(({ type }: Words<"type">) =>
     texts(
       `\`password\` is required: the host generates no password for a service of type ${type}`,
-      "Terraform removes an ephemeral value when it saves the plan of `-invoke`.",
-      "Set `password`. With `-invoke`, use a variable that is sensitive and not ephemeral.",
+      undefined,
+      "Replace `secret_output` by `password`.",
+    ),
+  ),
+  "config.missing_attribute/action_secret": error(
+    texts(
+      "`password` or `secret_output` is required",
+      "With `-invoke`, Terraform removes an ephemeral `password` before it invokes the action.",
+      "Set one of them. With `-invoke`, set `password` from a variable that is sensitive and not ephemeral.",
     ),
   ),
   "config.invalid_value/action_password": error(({ type }: Words<"type">) =>
@@ -252,7 +259,7 @@ export const settings = {
     ),
   ),
   "terraform.action/unneeded": warning(({ what, done }: Of & Words<"done">) =>
-    texts(`${what} is already ${done}: the action sends no request`),
+    texts(`${what} is already ${done}: the action sends a request only if this changes before the invocation`),
   ),
   "terraform.action/early": either(({ what }: Of & { severity: Diagnostic["severity"] }) =>
     texts(

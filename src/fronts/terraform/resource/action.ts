@@ -5,8 +5,9 @@
  */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { passwordForm } from "../../../core/kinds/service/words.ts";
-import { type Applied, applyChange, explain, planResource } from "../../../core/lifecycle/index.ts";
+import { applyChange, explain, planResource } from "../../../core/lifecycle/index.ts";
 import {
+  ApiError,
   conditionWarning,
   type Diagnostic,
   HostformError,
@@ -61,6 +62,9 @@ const SOMETHING = "a service whose id is known only after apply";
 /** Name of the parameter of each action. */
 const ID = "service_id";
 
+/** Time in which a status can show that a request with a lost response has arrived, in milliseconds. */
+const LOST_MS = 20_000;
+
 type Effect = "suspend" | "unsuspend" | "reset_password";
 
 interface Definition {
@@ -68,24 +72,34 @@ interface Definition {
   readonly description: string;
   /** Attributes beside the id. */
   readonly attributes?: Attributes;
-  /** Word for the finished change. */
+  /** Words for the running change, and for its result. */
+  readonly doing: string;
   readonly done: string;
   /** Returns the attributes of the service that the action declares. */
   declare(config: ValueObject): ValueObject;
   check?(config: ValueObject): readonly Diagnostic[];
-  /** Returns the reason why the action does not suit the service. */
+  /** Returns the reasons why the action does not suit the service. */
   suits?(config: ValueObject, live: JsonObject): readonly Diagnostic[];
 }
 
 /** Creates an action that changes a service. */
-function changing({ effect, description, attributes = {}, done, declare, check, suits }: Definition): ProviderAction {
+function changing({
+  effect,
+  description,
+  attributes = {},
+  doing,
+  done,
+  declare,
+  check,
+  suits,
+}: Definition): ProviderAction {
   /** Plans the change. @throws HostformError if the status of the service forbids it. */
   async function changeOf(config: ValueObject, { id, attributes: read, phase }: Remote, scope: ProviderScope) {
     const live = recordedAs(kind, { ...read, id }, {});
     const what = named(kind, live.attributes);
     if (phase === "gone") refuse(problem("terraform.action/ended", { what, status: String(read.status ?? phase) }));
-    const wrong = suits?.(config, live.attributes) ?? [];
-    if (wrong.length > 0) refuse(...wrong);
+    const unsuited = suits?.(config, live.attributes) ?? [];
+    if (unsuited.length > 0) refuse(...unsuited);
     const declared = declare(config);
     const observed = { status: "present", attributes: live.attributes, phase } as const;
     const invoices = await invoicesFor(kind, declared, observed, scope);
@@ -96,7 +110,9 @@ function changing({ effect, description, attributes = {}, done, declare, check, 
     const asked = { prior: change.before, planned: planned.result, isReplacement: false, isAction: true };
     // An unpaid invoice keeps the service suspended.
     const isHeld = declared.suspended === false && phase === "suspended" && change.requests === 0;
-    if (isHeld || change.unfulfilled) refuse(...notices.map((each) => ({ ...each, severity: "error" as const })));
+    const wrong =
+      isHeld || change.unfulfilled ? notices.map((each) => ({ ...each, severity: "error" as const })) : notices;
+    if (wrong.some(isError)) refuse(...wrong);
     return { change, what, declared, asked, notices, isEarly: change.deferred.length > 0 };
   }
 
@@ -118,39 +134,61 @@ function changing({ effect, description, attributes = {}, done, declare, check, 
 
   async function invoke(config: JsonObject, { scope, enforcement, cancelled, progress }: Invocation) {
     const id = String(config[ID]);
-    const live = await present(scope.account.get(kind, id), id);
+    const of = { noun: kind.noun, id, attribute: ID, source: `${kind.type}s` };
+    const live = await existing(scope.account.get(kind, id), of);
     const { change, what, declared, asked, notices, isEarly } = await changeOf(config, live, scope);
     if (isEarly) refuse(early(what, "error"), ...notices);
-    if (notices.some(isError)) refuse(...notices);
     if (change.requests === 0) {
       await progress(`${what} is already ${done}: no request was sent`);
       return [];
     }
     await enforcement?.require(kind, asked, scope);
     const { address } = change;
-    const of = { name: undefined, config: {}, prior: change.before, operation: "update", cancelled } as const;
-    const { context, latest } = await applyContext(kind, { ...of, owner: { label: address }, scope });
+    const { suspended } = declared;
+    const { context, latest } = await applyContext(kind, {
+      name: undefined,
+      config: {},
+      prior: change.before,
+      operation: "update",
+      owner: { label: address },
+      scope,
+      cancelled,
+    });
     const watch: typeof context.watch = {
       wait: async (...waited) => {
         await progress(`The host has queued the job of ${what}; waiting until it is complete`);
         return context.watch.wait(...waited);
       },
     };
-    await progress(`Changing ${what}`);
-    let applied: Applied | undefined;
+    await progress(`${doing} ${what}`);
+    /** Returns the changed service if its request has arrived although the response was lost. */
+    async function arrived(error: unknown) {
+      if (suspended === undefined || !(error instanceof ApiError) || error.reached !== "maybe") return null;
+      await progress(`The response about ${what} was lost; reading the status of the service`);
+      const done = (one: Remote) => one.phase === (suspended ? "suspended" : "live");
+      const waiting = { address, id, done, timeoutMs: LOST_MS };
+      const found = await scope.jobs.wait(scope.account, kind, "default", waiting).catch(() => undefined);
+      return found !== undefined && done(found) ? found.attributes : null;
+    }
     const problems: Diagnostic[] = [];
+    let after: JsonObject | null = null;
     try {
-      applied = await applyChange(kind, change, declared, { ...context, watch });
+      const applied = await applyChange(kind, change, declared, { ...context, watch });
       problems.push(...applied.diagnostics, ...(applied.unclear ? [applied.unclear] : []));
       if (applied.awaiting === "job") problems.push(problem("terraform.action/job", { what }));
-      if (applied.awaiting === undefined) await progress(`${what} is ${done}`);
+      if (applied.awaiting === undefined) after = applied.attributes;
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
-      problems.push(...explain(kind, address, declared as JsonObject, error));
+      after = await arrived(error);
+      if (after === null) problems.push(...explain(kind, address, declared as JsonObject, error));
     }
-    if (context.fate.hasEffect && typeof declared.suspended === "boolean") scope.acted.set(id, declared.suspended);
+    if (after !== null) await progress(`${what} is ${done}`);
+    if (after !== null && suspended !== undefined) {
+      const { status = null, provisioning_status = null } = after;
+      scope.acted.set(id, { suspended: suspended as boolean, status, provisioning_status });
+    }
     scope.collections.changed(kind, undefined);
-    return [...(await recovered(problems, latest, what, scope)), ...notices];
+    return recovered(problems, latest, what, scope);
   }
 
   return {
@@ -165,18 +203,12 @@ function changing({ effect, description, attributes = {}, done, declare, check, 
       const own = (turns.get(id) ?? Promise.resolve()).then(() => invoke(config, invocation));
       turns.set(
         id,
-        own.then(
-          () => undefined,
-          () => undefined,
-        ),
+        own.catch(() => undefined),
       );
       return own;
     },
   };
 }
-
-const present = (reading: Promise<Remote | undefined>, id: string) =>
-  existing(reading, { noun: kind.noun, id, attribute: ID, source: `${kind.type}s` });
 
 function placeOf(output: Value = null): string | undefined {
   const given = outputOf(output);
@@ -209,7 +241,8 @@ async function recovered(problems: Diagnostic[], { resource }: Latest, what: str
 const suspend = changing({
   effect: "suspend",
   description:
-    "Suspends a service: its site goes offline until the suspension ends. The host still bills the service. A service that is already suspended receives no request. A resource that declares `suspended = false` ends the suspension at its next apply.",
+    "Suspends a service: its site goes offline, and the host still bills it. A suspended service receives no request. A resource with `suspended = false` ends the suspension at its next apply.",
+  doing: "Suspending",
   done: "suspended",
   declare: () => ({ suspended: true }),
 });
@@ -217,7 +250,8 @@ const suspend = changing({
 const unsuspend = changing({
   effect: "unsuspend",
   description:
-    "Ends the suspension of a service. A service that is not suspended receives no request. While an invoice of the service is overdue, the action fails. A resource that declares `suspended = true` suspends the service again at its next apply.",
+    "Ends the suspension of a service, and fails while an invoice of the service is overdue. A service that is online receives no request.",
+  doing: "Ending the suspension of",
   done: "online",
   declare: () => ({ suspended: false }),
 });
@@ -225,18 +259,19 @@ const unsuspend = changing({
 const resetPassword = changing({
   effect: "reset_password",
   description:
-    "Sets the control-panel password of a service. Shared and WordPress hosting take `password`. For Root VPS and Virtual Desktop, the host generates a password and returns it once; `secret_output` receives it, and no plan, state or log contains it. Each invocation sets the password again.",
+    "Sets the control-panel password of a service. Shared and WordPress hosting take `password`. For Root VPS and Virtual Desktop, the host generates a password, and only `secret_output` receives it. Each invocation sets the password again.",
   attributes: {
     password: {
       ...password,
       description:
-        "New password (shared and WordPress hosting), at least 8 characters. Write-only: takes ephemeral values. Terraform removes ephemeral values when it saves a plan, so `-invoke` needs a variable that is `sensitive` and not `ephemeral`; the plan then contains its value.",
+        "New password (shared and WordPress hosting), at least 8 characters. Write-only: takes ephemeral values. Terraform removes them before `-invoke`, which needs a variable that is sensitive and not ephemeral; the plan then contains its value.",
     } as Attributes[string],
     secret_output: {
       ...secret_output,
-      description: `Destination of the generated password: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. The provider checks the destination before it sends the request.`,
+      description: "Destination of the generated password, as in `hosting_service`.",
     } as Attributes[string],
   },
+  doing: "Setting the password of",
   done: "protected by the new password",
   declare: ({ password: given = null, secret_output: output = null }) => ({
     password_version: 1,
@@ -257,6 +292,8 @@ function checkSecrets(config: ValueObject): Diagnostic[] {
   const own = validateResource(kind, config, true).filter(
     ({ attribute: [name = ""] = [] }) => (config[name] ?? null) !== null && name !== ID,
   );
+  const isMissing = [config.password, config.secret_output].every((value = null) => value === null);
+  if (isMissing) return [problem("config.missing_attribute/action_secret", {})];
   return [...own, ...exactlyOne(config, ["password", "secret_output"])];
 }
 
@@ -265,19 +302,19 @@ const openPanel: ProviderAction = {
   schema: {
     version: 0,
     description:
-      "Signs on to the control panel of a service with a one-time URL. Without `secret_output`, the action opens the URL in the browser of the machine on which Terraform runs. The URL signs on anyone who opens it, so no plan, state, output or log contains it.",
+      "Signs on to the control panel of a service with a one-time URL, in the browser of the machine on which Terraform runs. The URL signs on anyone who opens it, so no plan, state or log contains it.",
     attributes: {
       [ID]: required("string", "Id of the service; it must be provisioned."),
       secret_output: {
         ...secret_output,
         description:
-          "Destination of the URL in place of the browser: exactly one of `file`, `env_file` and `command`. A command reads the URL from standard input, and reads nothing when the provider tests the command.",
+          "Destination of the URL in place of the browser, as in `hosting_service`. A command that is tested reads nothing.",
       } as Attributes[string],
     },
   },
   check: (config) => checkSecrets({ ...config, password: UNKNOWN }),
   async plan(config, { scope }) {
-    const places = await secretPlaceNotices(kind, config, true, scope.session);
+    const places = await secretPlaceNotices(kind, config, true, scope.session, "url");
     const place = placeOf(config.secret_output) ?? "the browser of this machine";
     if (hasUnknown(config[ID] ?? null))
       return [problem("terraform.action/open_panel", { what: SOMETHING, place }), ...places];

@@ -392,8 +392,9 @@ export async function secretPlaceNotices(
   config: ValueObject,
   isNew: boolean,
   { secretDestination }: Pick<ProviderSession, "secretDestination">,
+  attribute = oneTimeSecretName(kind),
 ): Promise<readonly Diagnostic[]> {
-  const [output, attribute] = [fileOutputIn(config), oneTimeSecretName(kind)];
+  const output = fileOutputIn(config);
   if (output === undefined || attribute === undefined) return [];
   const address = labelOf(kind, config);
   try {

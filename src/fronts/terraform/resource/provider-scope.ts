@@ -67,10 +67,10 @@ export class ProviderScope {
   /** Ids of objects that Terraform has tainted because their secret is lost, by name. */
   readonly #lost = new Map<string | undefined, string>();
   readonly #said = new Set<string>();
-  /** Suspensions that actions of this process have requested, or ended, by the id of the service. */
-  readonly acted = new Map<string, boolean>();
+  /** Live values of the services that actions of this process have suspended or restored, by id. */
+  readonly acted = new Map<string, JsonObject>();
   /** Last action on each service. */
-  readonly turns = new Map<string, Promise<void>>();
+  readonly turns = new Map<string, Promise<unknown>>();
 
   constructor(session: ProviderSession, activity = new Activity()) {
     this.session = session;
@@ -88,11 +88,11 @@ export class ProviderScope {
     return this.session.holdings;
   }
 
-  /** Returns the recorded values, with a planned suspension that an action of this process has already requested. */
+  /** Returns the recorded values, with a planned suspension that an action of this process has already completed. */
   afterActions(prior: JsonObject, planned: ValueObject | null): JsonObject {
-    const suspended = this.acted.get(String(prior.id));
-    const isRepeated = suspended !== undefined && (planned === null || planned.suspended === suspended);
-    return isRepeated ? { ...prior, suspended } : prior;
+    const live = this.acted.get(String(prior.id));
+    const isRepeated = live !== undefined && (planned === null || planned.suspended === live.suspended);
+    return isRepeated ? { ...prior, ...live } : prior;
   }
 
   /** Returns true for the first call with a key. Limits a report to one in each process. */
