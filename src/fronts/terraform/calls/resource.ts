@@ -92,38 +92,35 @@ export const calls: Calls = {
     return { ...answer, diagnostics };
   }),
 
-  ReadResource: unary(
-    rpcs.readResource,
-    async ({ typeName, currentState, private: mark, clientCapabilities }, connection) => {
-      const { kind, attributes } = resourceOf(typeName);
-      // After a failure, the state is unchanged.
-      let answer = { newState: currentState, private: mark };
-      const deferral = new Deferral(connection, clientCapabilities);
-      const diagnostics = await diagnosticsOf(
-        kind,
-        connection,
-        deferral.instead(async () => {
-          const given = decodeMark(mark);
-          const { state: known, held } = stateIn(currentState, attributes, given);
-          if (known === null) return [];
-          const scope = scopeIn(connection);
-          const isMoved = isUnread(kind, known);
-          const state = isMoved ? await importResource(kind, importIdOf(kind, String(known.id), known), scope) : known;
-          const unread = (error: unknown) => keptUnread(kind, { state, mark: given }, scope, error);
-          const read = await readResource(kind, state, given, scope).catch(unread);
-          answer = encoded(read, attributes, isMoved ? withheldByImport(kind) : held);
-          return read.diagnostics;
-        }),
-      );
-      return { ...answer, ...deferral.answer, diagnostics };
-    },
-  ),
+  ReadResource: unary(rpcs.readResource, async ({ typeName, currentState, private: mark }, connection) => {
+    const { kind, attributes } = resourceOf(typeName);
+    // After a failure, the state is unchanged.
+    let answer = { newState: currentState, private: mark };
+    const deferral = new Deferral(connection);
+    const diagnostics = await diagnosticsOf(
+      kind,
+      connection,
+      deferral.instead(async () => {
+        const given = decodeMark(mark);
+        const { state: known, held } = stateIn(currentState, attributes, given);
+        if (known === null) return [];
+        const scope = scopeIn(connection);
+        const isMoved = isUnread(kind, known);
+        const state = isMoved ? await importResource(kind, importIdOf(kind, String(known.id), known), scope) : known;
+        const unread = (error: unknown) => keptUnread(kind, { state, mark: given }, scope, error);
+        const read = await readResource(kind, state, given, scope).catch(unread);
+        answer = encoded(read, attributes, isMoved ? withheldByImport(kind) : held);
+        return read.diagnostics;
+      }),
+    );
+    return { ...answer, ...deferral.answer, diagnostics };
+  }),
 
   PlanResourceChange: unary(rpcs.planResourceChange, async (request, connection) => {
     const { typeName, priorState, proposedNewState, config, priorPrivate, clientCapabilities } = request;
     const { kind, attributes } = resourceOf(typeName);
     const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
-    const deferral = new Deferral(connection, clientCapabilities);
+    const deferral = new Deferral(connection);
     // The plan before an apply has the private data of the first plan. Only the first plan can be deferred.
     const isFirst = clientCapabilities?.storePlannedPrivate && request.plannedPrivate.length === 0;
     const mayWait = (clientCapabilities?.deferralAllowed && isFirst) ?? false;
@@ -202,10 +199,10 @@ export const calls: Calls = {
     },
   ),
 
-  ImportResourceState: unary(rpcs.importResourceState, async ({ typeName, id, clientCapabilities }, connection) => {
+  ImportResourceState: unary(rpcs.importResourceState, async ({ typeName, id }, connection) => {
     const { kind, attributes } = resourceOf(typeName);
     const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
-    const deferral = new Deferral(connection, clientCapabilities);
+    const deferral = new Deferral(connection);
     const diagnostics = await diagnosticsOf(
       kind,
       connection,
