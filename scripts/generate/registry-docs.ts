@@ -120,6 +120,9 @@ With an [\`import\` block](https://developer.hashicorp.com/terraform/language/im
 
 ${fence(block)}
 
+Without a block of the resource, add \`provider = hosting\`. Then \`terraform plan -generate-config-out=FILE\` writes the block. Remove
+\`provider\` before the next plan.
+
 Or with the command [\`terraform import\`](https://developer.hashicorp.com/terraform/cli/commands/import):
 
 ${fence(command, "shell")}`,

@@ -25,7 +25,7 @@ const PASSWORD_SOURCES = "--password-env NAME, --password-file FILE or --passwor
 
 /** Steps after another build of the provider was installed. */
 export const NEW_HASH =
-  'remove the block `provider "registry.terraform.io/hostform/hosting"` from .terraform.lock.hcl, then run `terraform init`.';
+  "remove the provider block of hostform/hosting from .terraform.lock.hcl, then run `terraform init`.";
 
 /** Returns the remedy that refers to the help of a command. */
 const helpFor = (command: string) =>

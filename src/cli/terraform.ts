@@ -25,6 +25,7 @@ import {
   type PackageFile,
   PLATFORMS,
   PROVIDER_ADDRESS,
+  PROVIDER_ADDRESSES,
   packageFiles,
   platformOf,
   standaloneFiles,
@@ -63,12 +64,13 @@ export async function runTerraformInstall(
     flags.mirror === undefined
       ? pluginFolder(project.source, platform)
       : path.resolve(project.source.cwd, flags.mirror);
-  const folderOf = (target: string) => path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
+  const foldersOf = (target: string) =>
+    PROVIDER_ADDRESSES.map((address) => path.join(mirror, ...address.split("/"), VERSION, target));
   const target = some(targets);
   const files = root === undefined ? await standalonePackage(target) : await builtPackage(root);
   const install = async () => {
     const places: readonly (readonly [string, Standing])[] = await Promise.all(
-      targets.map(async (one) => [folderOf(one), await standingIn(folderOf(one), files)] as const),
+      targets.flatMap(foldersOf).map(async (folder) => [folder, await standingIn(folder, files)] as const),
     );
     for (const [folder, standing] of places)
       if (standing === "other" && flags.force !== true) raise("terraform.install/other", { version: VERSION, folder });
@@ -80,12 +82,13 @@ export async function runTerraformInstall(
   if (terminal.json) {
     const name = files.find(({ mode }) => mode === 0o755)?.name ?? EXECUTABLE;
     const [first = ""] = targets;
+    const [folder = ""] = foldersOf(first);
     printJson(terminal, "terraform install", {
       version: VERSION,
       platform: first,
       platforms: targets,
       mirror,
-      file: path.join(folderOf(first), name),
+      file: path.join(folder, name),
       changed: before !== "same",
     });
     return 0;
@@ -156,15 +159,17 @@ const REQUIREMENT = `terraform {
 }
 `;
 
+const QUOTED = PROVIDER_ADDRESSES.map((address) => `"${address}"`).join(", ");
+
 /** Returns the configuration block that makes Terraform use the mirror for this provider only. */
 const installation = (mirror: string) => `provider_installation {
   filesystem_mirror {
     path    = ${JSON.stringify(mirror).replace(/[$%](?=\{)/g, "$&$&")}
-    include = ["${PROVIDER_ADDRESS}"]
+    include = [${QUOTED}]
   }
 
   direct {
-    exclude = ["${PROVIDER_ADDRESS}"]
+    exclude = [${QUOTED}]
   }
 }
 `;
@@ -172,9 +177,10 @@ const installation = (mirror: string) => `provider_installation {
 /** Warns if the user's configuration of Terraform sets provider locations: Terraform then ignores its default folder. */
 async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource): Promise<void> {
   const { env } = source;
-  const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
-  const text = textNow(file) ?? "";
-  if (!/^\s*provider_installation\b/m.test(text)) return;
+  const own = [".terraformrc", ".tofurc"].map((name) => path.join(env.HOME ?? "", name));
+  const files = env.TF_CLI_CONFIG_FILE ? [env.TF_CLI_CONFIG_FILE] : own;
+  const file = files.find((one) => /^\s*provider_installation\b/m.test(textNow(one) ?? ""));
+  if (file === undefined) return;
   const fix = "Install into a mirror that the block names: `hostform terraform install --mirror DIR`.";
   const problem = "has a provider_installation block, so Terraform does not look in the folder above";
   say(terminal, `Warning: ${file} ${problem}. ${fix}`);

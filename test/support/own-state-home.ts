@@ -2,9 +2,10 @@
  * Folders of this test run. Its commands store requests and creates outside of the user's own folder, because a new
  * sandbox may get the port and the token of an earlier sandbox, and an order would then belong to another run.
  * Temporary files are in memory if possible, because the tests write and sync 100,000 small files.
+ * HOSTFORM_TEST_TERRAFORM is the path of the Terraform or OpenTofu that the tests run as `terraform`.
  */
 import { accessSync, constants, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -26,6 +27,12 @@ export async function setup(): Promise<() => Promise<void>> {
     await chmod(folder, 0o711);
     process.env.TMPDIR = path.join(folder, "t");
     await mkdir(process.env.TMPDIR);
+  }
+  const engine = process.env.HOSTFORM_TEST_TERRAFORM;
+  if (engine !== undefined) {
+    accessSync(engine, constants.X_OK);
+    await symlink(path.resolve(engine), path.join(folder, "terraform"));
+    process.env.PATH = `${folder}${path.delimiter}${process.env.PATH}`;
   }
   return () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }

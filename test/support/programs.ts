@@ -1,7 +1,7 @@
 /** Programs other than Node that some tests need, and the decision about tests whose program is missing. */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, globSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { devNull, tmpdir } from "node:os";
 import path from "node:path";
 
 export interface Program {
@@ -41,6 +41,41 @@ export const TERRAFORM: Program = {
   get: "Put it on the PATH: https://developer.hashicorp.com/terraform/install.",
   optionalInCi: true,
 };
+
+/** Name and version of the engine that the tests run as `terraform`. */
+export interface Engine {
+  readonly name: "Terraform" | "OpenTofu";
+  /** 11 for version 1.11.4. */
+  readonly minor: number;
+}
+
+let known: Engine | undefined;
+
+/** Returns the engine. Undefined if the machine lacks it. */
+export function engine(): Engine | undefined {
+  if (known !== undefined || TERRAFORM.path === undefined) return known;
+  const env = { ...process.env, CHECKPOINT_DISABLE: "1", TF_CLI_CONFIG_FILE: devNull };
+  const { stdout } = spawnSync(TERRAFORM.path, ["version"], { encoding: "utf8", env });
+  const [, name, minor] = /^(Terraform|OpenTofu) v1\.(\d+)/.exec(stdout) ?? [];
+  if (name === undefined) throw new Error(`${TERRAFORM.path} is neither Terraform 1 nor OpenTofu 1: ${stdout}`);
+  known = { name: name as Engine["name"], minor: Number(minor) };
+  return known;
+}
+
+/** An engine with identities of resources. */
+export const IDENTITIES: Program = {
+  name: "Terraform 1.12 or OpenTofu 1.12",
+  path: (engine()?.minor ?? 0) >= 12 ? TERRAFORM.path : undefined,
+  get: "Put its path into HOSTFORM_TEST_TERRAFORM.",
+  optionalInCi: true,
+};
+
+/** Returns the expectation for the engine of the tests: Terraform 1.11, a newer Terraform, or OpenTofu. */
+export function perEngine<T>(terraform: T, { newer = terraform, tofu = terraform }: { newer?: T; tofu?: T }): T {
+  const { name, minor } = engine() ?? { name: "Terraform", minor: 11 };
+  if (name === "OpenTofu") return tofu;
+  return minor > 11 ? newer : terraform;
+}
 
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const NAMED = process.env.CHROMIUM;

@@ -4,7 +4,7 @@
  */
 import { tmpdir } from "node:os";
 import type { Clock } from "../../src/core/model/index.ts";
-import { PROVIDER_ADDRESS } from "../../src/fronts/terraform/package.ts";
+import { PROVIDER_ADDRESSES } from "../../src/fronts/terraform/package.ts";
 import type { Log } from "../../src/fronts/terraform/wire/log.ts";
 import { shipped } from "./shipped.ts";
 
@@ -50,7 +50,7 @@ export async function serveProvider(options: {
     encrypted: false,
   });
   return {
-    reattach: provider.reattachment(PROVIDER_ADDRESS, endpoint, process.pid),
+    reattach: provider.reattachment(PROVIDER_ADDRESSES, endpoint, process.pid),
     async close() {
       await grpc.shutdown();
       endpoint.remove();

@@ -62,9 +62,10 @@ describeWith(TERRAFORM)("HCL", { timeout: 90_000 }, () => {
     await writeModules(terraform, rest);
     await terraform.init();
     expect(await terraform.validate()).toEqual([]);
-    // `import` and `removed` belong into a root module.
+    // `import` and `removed` belong into a root module. Without a resource block, `import` names its provider.
     for (const [, text] of roots) {
-      await terraform.write(text);
+      const isAlone = !/^resource /m.test(text);
+      await terraform.write(isAlone ? text.replace(/^import \{$/gm, "$&\n  provider = hosting") : text);
       expect(await terraform.validate()).toEqual([]);
     }
   });

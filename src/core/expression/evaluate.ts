@@ -2,7 +2,7 @@ import { VALUES } from "../messages/expressions.ts";
 import { didYouMean, ExpressionError, type Origin } from "../model/index.ts";
 import { uniform } from "./conversion.ts";
 import { ErrorCollector, EvalContext } from "./eval-context.ts";
-import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "./functions/index.ts";
+import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE, ONLY_IN_OPENTOFU } from "./functions/index.ts";
 import { type BigFloat, isWhole, toIndex } from "./number.ts";
 import { binary, conditional, joinOf, keyOf, objectOf, templateOf, unary } from "./operators.ts";
 import { attempt, guarded, placed, Refusal } from "./refusal.ts";
@@ -141,6 +141,7 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
   const value = name.includes("::") ? context.names.call?.(name, args) : callFunction(name, args);
   if (value !== undefined) return value;
   if (KNOWN_ELSEWHERE.has(name)) throw new Refusal(VALUES.elsewhere);
+  if (ONLY_IN_OPENTOFU.has(name)) throw new Refusal(VALUES.opentofu);
   const near = didYouMean(name, [...FUNCTION_NAMES, ...KNOWN_ELSEWHERE, "try", "can"]);
   throw new Refusal(VALUES.no_function(near));
 }

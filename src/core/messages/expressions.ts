@@ -25,6 +25,7 @@ export const VALUES = {
   too_long: "the expression takes too long: too many elements in its loops",
   unknown_name: (text: string) => `${text} does not exist`,
   elsewhere: "this function of Terraform is not supported; compute the value in code",
+  opentofu: "this function exists only in OpenTofu; compute the value in code",
   no_function: (near: string) => `there is no such function.${near}`,
   expand_null: "the argument before `...` is null",
   expand_type: (type: string) => `the argument before \`...\` is a ${type}, not a list`,

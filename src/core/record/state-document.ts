@@ -78,6 +78,7 @@ export function decodeState(text: string, source: string): StateDocument {
   let registry: string | undefined;
   for (const resource of entries ?? []) {
     const unmanaged: InstanceJson[] = [];
+    registry ??= parseProvider(resource.provider)?.registry;
     for (const instance of resource.instances) {
       if (!isManageable(resource, instance)) {
         unmanaged.push(instance);
@@ -88,7 +89,6 @@ export function decodeState(text: string, source: string): StateDocument {
       if (originals.has(address)) raise("state.unreadable/twice", { address, source });
       found.push([address, decoded]);
       originals.set(address, { resource, instance });
-      registry ??= parseProvider(resource.provider)?.registry;
     }
     if (unmanaged.length > 0 || resource.instances.length === 0) rest.push({ ...resource, instances: unmanaged });
   }

@@ -117,8 +117,8 @@ async function serve(args: readonly string[]): Promise<void> {
   const tooOld = nodeTooOld(process.versions.node);
   if (tooOld !== undefined) return refuse(tooOld);
   if (args[0] === "--reattach") {
-    const { PROVIDER_ADDRESS } = await import("./package.ts");
-    const value = (endpoint: Endpoint) => reattachment(PROVIDER_ADDRESS, endpoint, process.pid);
+    const { PROVIDER_ADDRESSES } = await import("./package.ts");
+    const value = (endpoint: Endpoint) => reattachment(PROVIDER_ADDRESSES, endpoint, process.pid);
     return await start(undefined, (endpoint) => `TF_REATTACH_PROVIDERS='${value(endpoint)}'`, true);
   }
   const invited = invitation(process.env);

@@ -4,6 +4,9 @@ import { problem, refuse } from "./messages.ts";
 /** Full address of the provider, for Terraform and OpenTofu. */
 export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
 
+/** Addresses of `source = "hostform/hosting"`: in Terraform, and in OpenTofu. */
+export const PROVIDER_ADDRESSES = [PROVIDER_ADDRESS, "registry.opentofu.org/hostform/hosting"] as const;
+
 /** The name of the program that Terraform starts. */
 export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
 

@@ -683,6 +683,8 @@ export const EXPRESSIONS: Readonly<Record<string, readonly string[]>> = {
     "terraform_data.number.output * 0",
     "true || terraform_data.number.output > 3",
     "false && terraform_data.number.output > 3",
+    "null && true",
+    "null || true",
     "terraform_data.object.output.a",
     "terraform_data.object.output.b[0]",
     "terraform_data.object.input.a",
@@ -1028,7 +1030,7 @@ export const WRONG: readonly string[] = [
   "{([1]) = 1}",
   '"a" > "b"',
   "!null",
-  "null && true",
+  "null || false",
   "tolist([{a = 1}, 5])",
   "matchkeys([1], [1, 2], [1])",
   'indent(-1, "a")',
@@ -1038,6 +1040,14 @@ export const WRONG: readonly string[] = [
   "setunion([null], [1], [[1]])",
   "setintersection(toset([null]), toset([[1], []]))",
 ];
+
+/** Expressions that Terraform 1.11 rejects, or whose value it does not know in a plan. */
+export const OLDER: ReadonlyMap<string, "unknown" | "error"> = new Map([
+  ["${true || terraform_data.number.output > 3}", "unknown"],
+  ["${false && terraform_data.number.output > 3}", "unknown"],
+  ["${null && true}", "error"],
+  ["${null || true}", "error"],
+]);
 
 /**
  * Terraform computes these expressions. hostform reports them as unsupported: no value may result, even inside `try`.

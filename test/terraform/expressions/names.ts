@@ -3,6 +3,7 @@ import {
   compileJson,
   evaluate,
   fromValue,
+  type Language,
   type Names,
   parseType,
   type Traversal,
@@ -94,10 +95,10 @@ export const CONFIGURATION = {
 /** Terraform first validates without the values of variables, then plans, then applies. */
 export type Phase = "validated" | "planned" | "applied";
 
-/** Returns the names and their values in a phase. The recorded answers are from Terraform 1.11. */
-export function namesOf(phase: Phase): Names {
+/** Returns the names and their values in a phase. */
+export function namesOf(phase: Phase, language: Language = "1.12"): Names {
   const names: Names = {
-    language: "1.11",
+    language,
     resolve({ root, steps }: Traversal) {
       const [name] = steps;
       if (typeof name !== "string") return undefined;

@@ -1,22 +1,24 @@
 /** hostform's answer for a string of JSON syntax, in the form of Terraform's answers. */
-import { evaluate, parseTemplate, Refusal, type Typed } from "../../../src/core/expression/index.ts";
+import { evaluate, type Language, parseTemplate, Refusal, type Typed } from "../../../src/core/expression/index.ts";
 import { ExpressionError, type Json } from "../../../src/core/model/index.ts";
+import { perEngine } from "../../support/programs.ts";
 import { namesOf } from "./names.ts";
 import type { Answer, Answers } from "./oracle.ts";
 import { secretParts, typeText, writtenTyped } from "./plain.ts";
 
 const validated = namesOf("validated");
-const planned = namesOf("planned");
-const applied = namesOf("applied");
+
+/** Language of the engine that runs the tests. */
+export const LANGUAGE: Language = perEngine<Language>("1.11", { newer: "1.12", tofu: "1.12" });
 
 /**
  * Returns the values before and after the apply.
  * @throws the errors of the evaluation
  */
-export function ourAnswer(text: string): Answer {
+export function ourAnswer(text: string, language?: Language): Answer {
   const expression = parseTemplate(text);
-  const before = evaluate(expression, planned);
-  const after = evaluate(expression, applied);
+  const before = evaluate(expression, namesOf("planned", language));
+  const after = evaluate(expression, namesOf("applied", language));
   return {
     planned: writtenTyped(before),
     secret: secretParts(before),
@@ -34,9 +36,10 @@ const typeOf = (typed: Typed): string => (typed.content === null ? '"dynamic"' :
  */
 export function ourVerdict(
   text: string,
+  language?: Language,
 ): Answer | { readonly refused: "mistake" | "unsupported"; readonly why: string } {
   try {
-    return ourAnswer(text);
+    return ourAnswer(text, language);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return { refused: error instanceof Refusal ? "unsupported" : "mistake", why: error.message };
@@ -50,7 +53,7 @@ export function ourVerdict(
  * Terraform marks.
  */
 export function difference(text: string, theirs: Answers[number]): string | undefined {
-  const ours = ourVerdict(text);
+  const ours = ourVerdict(text, LANGUAGE);
   if ("refused" in ours)
     return ours.refused === "unsupported" || "error" in theirs
       ? undefined

@@ -11,7 +11,10 @@ import { fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
 import { fixOf } from "../../support/remedies.ts";
 
-const LEAF = `registry.terraform.io/hostform/hosting/${VERSION}/linux_amd64`;
+/** Folders of the addresses of Terraform and OpenTofu. */
+const HOSTS = ["registry.opentofu.org", "registry.terraform.io"];
+const LEAVES = HOSTS.map((host) => `${host}/hostform/hosting/${VERSION}/linux_amd64`);
+const LEAF = LEAVES[1] as string;
 
 /** Package with this bundle, and a home folder. */
 let root = "";
@@ -72,23 +75,21 @@ terraform {
     expect(stderr).toBe(
       `Installed the Terraform provider hosting ${VERSION} (linux_amd64) in ${home}/.terraform.d/plugins\n`,
     );
-    expect(await readdir(path.join(home, ".terraform.d/plugins")), "nothing is left over").toEqual([
-      "registry.terraform.io",
-    ]);
+    expect(await readdir(path.join(home, ".terraform.d/plugins")), "nothing is left over").toEqual(HOSTS);
   });
 
   it("installs the package in a mirror relative to the working folder, and prints the configuration for the mirror", async () => {
     const { stdout } = await install({ mirror: "providers" });
     const mirror = path.join(path.dirname(home), "providers");
-    expect(await readdir(path.join(mirror, LEAF))).toHaveLength(4);
+    for (const leaf of LEAVES) expect(await readdir(path.join(mirror, leaf))).toHaveLength(4);
     expect(stdout).toContain(`provider_installation {
   filesystem_mirror {
     path    = "${mirror}"
-    include = ["registry.terraform.io/hostform/hosting"]
+    include = ["registry.terraform.io/hostform/hosting", "registry.opentofu.org/hostform/hosting"]
   }
 
   direct {
-    exclude = ["registry.terraform.io/hostform/hosting"]
+    exclude = ["registry.terraform.io/hostform/hosting", "registry.opentofu.org/hostform/hosting"]
   }
 }
 `);
@@ -97,9 +98,11 @@ terraform {
   it("installs the same package in a mirror once for each named platform", async () => {
     const platform = ["linux_arm64", "darwin_arm64", "linux_arm64"];
     const { stdout, stderr } = await install({ mirror: "providers", platform });
-    const version = path.join(path.dirname(home), "providers/registry.terraform.io/hostform/hosting", VERSION);
-    expect((await readdir(version)).sort()).toEqual(["darwin_arm64", "linux_arm64"]);
-    for (const one of platform) expect(await readdir(path.join(version, one))).toHaveLength(4);
+    for (const host of HOSTS) {
+      const version = path.join(path.dirname(home), "providers", host, "hostform/hosting", VERSION);
+      expect((await readdir(version)).sort()).toEqual(["darwin_arm64", "linux_arm64"]);
+      for (const one of platform) expect(await readdir(path.join(version, one))).toHaveLength(4);
+    }
     expect(stderr).toContain("(linux_arm64, darwin_arm64)");
     expect(stdout).toContain("-platform=linux_arm64 -platform=darwin_arm64` and `terraform init`");
     const again = await install({ mirror: "providers", platform: [...platform, "linux_amd64"], json: true });
@@ -136,9 +139,9 @@ terraform {
 
     const { stderr } = await install({ force: true });
     expect(stderr).toMatch(/^Replaced /);
-    expect(stderr).toContain("remove the block");
+    expect(stderr).toContain("remove the provider block");
     expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export const other = 1;\n");
-    expect(await readdir(path.join(home, ".terraform.d/plugins"))).toEqual(["registry.terraform.io"]);
+    expect(await readdir(path.join(home, ".terraform.d/plugins"))).toEqual(HOSTS);
   });
 
   it("restores the file mode of an installed copy", async () => {
@@ -178,12 +181,13 @@ terraform {
   });
 
   it.each([
-    ["provider_installation {\n}\n", true],
-    ["# provider_installation {\n", false],
-    ["", false],
-  ])("warns if the user's configuration leads Terraform to another folder: %j", async (text, warned) => {
+    [".terraformrc", "provider_installation {\n}\n", true],
+    [".tofurc", "provider_installation {\n}\n", true],
+    [".terraformrc", "# provider_installation {\n", false],
+    [".terraformrc", "", false],
+  ])("warns if the user's configuration leads the engine to another folder: %s %j", async (name, text, warned) => {
     await mkdir(home, { recursive: true });
-    await writeFile(path.join(home, ".terraformrc"), text);
+    await writeFile(path.join(home, name), text);
     expect((await install()).stderr.includes("Warning: ")).toBe(warned);
   });
 

@@ -31,6 +31,12 @@ export const KNOWN_ELSEWHERE: ReadonlySet<string> = new Set(
   uuidv5 yamldecode yamlencode`.split(/\s+/),
 );
 
+export const ONLY_IN_OPENTOFU: ReadonlySet<string> = new Set(
+  `assumeequal assumelistlength assumelistlengthmax assumelistlengthmin assumemaplength assumemaplengthmax
+  assumemaplengthmin assumenotnull assumesetlength assumesetlengthmax assumesetlengthmin assumestringprefix base64gunzip
+  cidrcontains urldecode`.split(/\s+/),
+);
+
 /**
  * Calls a function. `try` and `can` are not included, because they receive unevaluated expressions.
  * @returns undefined if the function does not exist.

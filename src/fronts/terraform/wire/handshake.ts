@@ -47,18 +47,20 @@ export function handshakeLine({ network, address }: Address, identity: Identity 
   return parts.join("|");
 }
 
-/** Returns the value of TF_REATTACH_PROVIDERS for a running provider. */
-export function reattachment(provider: string, { network, address }: Address, pid: number): string {
-  return JSON.stringify({
-    [provider]: {
-      Protocol: "grpc",
-      ProtocolVersion: PROTOCOL,
-      Pid: pid,
-      // Terraform must not end the process.
-      Test: true,
-      Addr: { Network: network, String: address },
-    },
-  });
+/**
+ * Returns the value of TF_REATTACH_PROVIDERS for a running provider.
+ * @param providers Addresses of the provider, one for each engine.
+ */
+export function reattachment(providers: readonly string[], { network, address }: Address, pid: number): string {
+  const place = {
+    Protocol: "grpc",
+    ProtocolVersion: PROTOCOL,
+    Pid: pid,
+    // Terraform must not end the process.
+    Test: true,
+    Addr: { Network: network, String: address },
+  };
+  return JSON.stringify(Object.fromEntries(providers.map((provider) => [provider, place])));
 }
 
 /** Maximum length of a socket path on all systems (macOS: 104 bytes with the terminating zero). */

@@ -211,7 +211,9 @@ describe("started by a person", () => {
   it("with --reattach serves many connections, until Ctrl-C", async () => {
     const { child, line, ended } = launch({ args: ["--reattach"] });
     const [, value = ""] = /^TF_REATTACH_PROVIDERS='(.*)'$/.exec(await line) ?? [];
-    const { Addr, ...rest } = JSON.parse(value)["registry.terraform.io/hostform/hosting"];
+    const { "registry.terraform.io/hostform/hosting": ours, ...others } = JSON.parse(value);
+    expect(others).toEqual({ "registry.opentofu.org/hostform/hosting": ours });
+    const { Addr, ...rest } = ours;
     expect(rest).toEqual({ Protocol: "grpc", ProtocolVersion: 6, Pid: child.pid, Test: true });
     const place: Address = { network: Addr.Network, address: Addr.String };
     const [one, other] = [kept(await dial(place)), kept(await dial(place))];

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "../../../../../src/core/expression/functions/index.ts";
+import {
+  callFunction,
+  FUNCTION_NAMES,
+  KNOWN_ELSEWHERE,
+  ONLY_IN_OPENTOFU,
+} from "../../../../../src/core/expression/functions/index.ts";
 import { fromValue, isSecret, type Type, type Typed, toValue } from "../../../../../src/core/expression/index.ts";
 import { Refusal } from "../../../../../src/core/expression/refusal.ts";
 import { ExpressionError, UNKNOWN, type Value } from "../../../../../src/core/model/index.ts";
@@ -66,6 +71,7 @@ describe("calling functions", () => {
     expect(callFunction("constructor", [])).toBeUndefined();
     expect(FUNCTION_NAMES.filter((name) => KNOWN_ELSEWHERE.has(name))).toEqual([]);
     expect(KNOWN_ELSEWHERE.has("timestamp")).toBe(true);
+    expect([...FUNCTION_NAMES, ...KNOWN_ELSEWHERE].filter((name) => ONLY_IN_OPENTOFU.has(name))).toEqual([]);
   });
 
   it("checks the number of arguments", () => {
