@@ -1,6 +1,6 @@
 /** Deferred plans (`-allow-deferral`): a change that needs a live service waits for a later plan. */
 import { describe, expect, it } from "vitest";
-import { UNKNOWN } from "../../src/core/model/index.ts";
+import { UNKNOWN, type Value } from "../../src/core/model/index.ts";
 import { Deferred_Reason } from "../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import { type Declarations, TerraformCore } from "../support/terraform-core.ts";
 import { startMachine } from "./terraform-life.ts";
@@ -10,7 +10,7 @@ const TEAM = "hosting_grant.team";
 const site = (more: object = {}) => ({
   [SITE]: { type: "hosting_service", config: { plan_id: 11, currency: "USD", domain: "site.example", ...more } },
 });
-const team = (service_id: string | typeof UNKNOWN) => ({
+const team = (service_id: Value): Declarations => ({
   [TEAM]: { type: "hosting_grant", config: { service_id, email: "dev@acme.example", permission: "view" } },
 });
 
@@ -24,7 +24,7 @@ async function pending(): Promise<{ core: TerraformCore; id: string }> {
 }
 
 function pay({ machine }: TerraformCore, id: string): void {
-  machine.sandbox.control.change("services", Number(id), { status: "active", provisioning_status: "completed" });
+  machine.sandbox.control.change("services", Number(id), { status: "active", provisioning_status: "provisioned" });
 }
 
 describe("a change that needs a live service", () => {

@@ -7,6 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, type Dispatcher } from "undici";
+import { accountOrigin } from "../../src/core/api/address.ts";
 import { HostingClient, MemoryLedger } from "../../src/core/api/index.ts";
 import { systemSecretFiles } from "../../src/core/files/index.ts";
 import { Account, type SecretOutputs } from "../../src/core/lifecycle/index.ts";
@@ -128,11 +129,16 @@ export class Machine {
     return entries.filter((entry) => !/^\w+ (?:released|replacing|passed|taken) /.test(entry)).sort();
   }
 
+  /** Starts a new process of the provider, without its configuration. */
+  unconfigured(): Connection {
+    return newConnection({ env: {}, log: () => undefined });
+  }
+
   /** Starts and configures a new process of the provider. */
   start(life: Life): ProviderProcess | Promise<ProviderProcess> {
     const { clock, sandbox } = this;
     const warnings: Diagnostic[] = [];
-    const { stop, ...connection } = newConnection({ env: {}, log: () => undefined });
+    const { stop, ...connection } = this.unconfigured();
     life.stops.add(stop);
     const store = new MortalStore(this.#tables, clock, life);
     const client = new HostingClient({
@@ -151,7 +157,9 @@ export class Machine {
       client,
       settings,
       clock,
-      account: new Account(client, settings, stop.signal, new HabitStore(this.#habits, clock, life)),
+      account: Object.assign(new Account(client, settings, stop.signal, new HabitStore(this.#habits, clock, life)), {
+        origin: accountOrigin(sandbox.url),
+      }),
       project: PROJECT,
       moneyScale: undefined,
       isOpen: true,

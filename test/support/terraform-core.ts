@@ -4,7 +4,6 @@
  * other. The model runs in memory with the test's clock, so that tests can combine each kind with each failure.
  */
 import { type JsonObject, PENDING_CREATE, type ValueObject } from "../../src/core/model/index.ts";
-import { newConnection } from "../../src/fronts/terraform/calls/call.ts";
 import type { Deferred_Reason } from "../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import { Applying, type Entry } from "./terraform-core-apply.ts";
 import { inParallel, Planning } from "./terraform-core-plan.ts";
@@ -17,6 +16,8 @@ export interface Instance {
   readonly attributes: JsonObject;
   readonly private: Uint8Array;
   readonly tainted: boolean;
+  /** Undefined for a pending create, and in the state of an older provider. */
+  readonly identity?: JsonObject | undefined;
 }
 
 /** A resource block. */
@@ -37,6 +38,7 @@ export interface PlannedChange {
   readonly before: JsonObject | null;
   readonly after: ValueObject | null;
   readonly mark: Uint8Array;
+  readonly identity: JsonObject | undefined;
   /** True for an object that a replacement deposed. */
   readonly deposed?: true;
 }
@@ -132,6 +134,11 @@ export class TerraformCore {
     );
   }
 
+  /** Models a state that a provider without identities wrote. */
+  dropIdentities(): void {
+    this.#current = new Map([...this.#current].map(([each, { identity: _, ...one }]) => [each, one]));
+  }
+
   /** Models `terraform state rm`. */
   forget(address: string): void {
     this.#current = new Map([...this.#current].filter(([each]) => each !== address));
@@ -204,28 +211,31 @@ export class TerraformCore {
     type: string,
     source: { readonly type: string; readonly state: object },
   ): Promise<readonly Said[]> {
-    const connection = newConnection({ env: {}, log: () => undefined });
     const life = new Life();
-    const moved = await new CoreWire(connection, life.until, life.cancelled.signal, false).move(source, type);
+    const moved = await new CoreWire(this.machine.unconfigured(), life.until, life.cancelled.signal, false).move(
+      source,
+      type,
+    );
     if (moved.value === null) return moved.said;
-    const instance = { type, attributes: moved.value, private: moved.private, tainted: false };
+    const instance = { type, attributes: moved.value, private: moved.private, tainted: false, identity: undefined };
     this.#current = new Map(this.#current).set(address, instance);
     return moved.said;
   }
 
-  /** Models `terraform import`. */
-  async import(address: string, type: string, id: string): Promise<readonly Said[]> {
+  /** Models `terraform import`, and `import` blocks. @param by Id, or identity. */
+  async import(address: string, type: string, by: string | JsonObject): Promise<readonly Said[]> {
     return this.#process(new Life(), async (wire) => {
       // Terraform also upgrades the other objects of the state. Twenty objects represent a large state.
       const others = [...this.#current.values()]
         .slice(0, 20)
         .map((other) => wire.upgrade(other.type, other.attributes));
-      const [imported] = await Promise.all([wire.import(type, id), ...others]);
+      const [imported] = await Promise.all([wire.import(type, by), ...others]);
       if (imported.value === null) return imported.said;
-      const read = await wire.read(type, imported.value, imported.private);
+      const read = await wire.read(type, imported.value, imported.private, imported.identity);
       if (read.said.some(isRefusal)) return read.said;
       refuse("import", read.value === null ? ["the object that was imported does not exist"] : []);
-      const instance = { type, attributes: read.value ?? {}, private: read.private, tainted: false };
+      const { private: mark, identity } = read;
+      const instance = { type, attributes: read.value ?? {}, private: mark, tainted: false, identity };
       this.#current = new Map(this.#current).set(address, instance);
       return [...imported.said, ...read.said];
     });

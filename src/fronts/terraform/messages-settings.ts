@@ -148,13 +148,12 @@ export const settings = {
       found === undefined ? IMPORT_INSTEAD : `Move it to a ${found}.`,
     ),
   ),
-  "terraform.move/no_id": error(
-    ({ source, noun, type, parent }: Words<"source" | "noun" | "type"> & { parent: string | undefined }) =>
-      texts(
-        `The state of ${source} does not contain the id of a ${noun}`,
-        `A move needs the id, so that the provider never orders or creates a second object. ${source === "restapi_object" ? "The id is the attribute `id`" : `The provider reads ${parent === undefined ? "`id`" : `\`id\` and \`${parent}\``} in \`${source === "null_resource" ? "triggers" : "input` or `triggers_replace"}\``}.`,
-        `${IMPORT_INSTEAD} Example: \`import { to = ${type}.NAME, id = "${parent === undefined ? "" : "1001/"}7" }\`, on several lines.`,
-      ),
+  "terraform.move/no_id": error(({ source, noun, parent }: Words<"source" | "noun"> & { parent: string | undefined }) =>
+    texts(
+      `The state of ${source} does not contain the id of a ${noun}`,
+      `A move needs the id, so that the provider never orders or creates a second object. ${source === "restapi_object" ? "The id is the attribute `id`" : `The provider reads ${parent === undefined ? "`id`" : `\`id\` and \`${parent}\``} in \`${source === "null_resource" ? "triggers" : "input` or `triggers_replace"}\``}.`,
+      IMPORT_INSTEAD,
+    ),
   ),
   "terraform.move/unread": error(({ noun, id }: Words<"noun" | "id">) =>
     texts(

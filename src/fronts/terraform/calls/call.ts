@@ -183,17 +183,18 @@ export function toPath(path: AttributePath) {
 export const waitsForConfig = ({ mayDefer = false, session }: Connection): boolean =>
   mayDefer && session?.isOpen === false;
 
-/**
- * Deferral of one call: replaces a failure that a later plan does not have. The client must allow it. Terraform allows it in each apply as
- * well, where it accepts no deferral of a resource.
- */
+/** Deferral of one call: replaces a failure that a later plan does not have, if the client allows it. */
 export class Deferral {
   /** Part of the response. */
   readonly answer: { deferred?: { readonly reason: Deferred_Reason } } = {};
   readonly #connection: Connection;
   readonly #capabilities: ClientCapabilities | undefined;
 
-  constructor(connection: Connection, capabilities: ClientCapabilities | undefined) {
+  /**
+   * @param capabilities if the call may wait for a service. Terraform also allows deferrals in each apply, but accepts no deferred resource
+   *   there: so plans of resources decide this themselves.
+   */
+  constructor(connection: Connection, capabilities?: ClientCapabilities) {
     this.#connection = connection;
     this.#capabilities = capabilities;
   }

@@ -64,7 +64,7 @@ async function checked(sort: Sort, { typeName, config }: { typeName: string; con
 async function readKnown(sort: Sort, { typeName, config, clientCapabilities }: Request, connection: Connection) {
   let value: DynamicValue | undefined;
   const { warnings: noticed } = connection;
-  const deferral = new Deferral(connection, clientCapabilities);
+  const deferral = new Deferral(connection, sort === "ephemeral" ? clientCapabilities : undefined);
   const diagnostics = await diagnosed(
     deferral.instead(async () => {
       const source = sourceOf(sort, typeName);

@@ -30,10 +30,10 @@ const SOURCES: Readonly<Record<string, (kind: Kind, state: JsonObject) => JsonOb
  */
 export function movedState(kind: Kind, source: string, state: JsonObject): JsonObject {
   const sources = Object.keys(SOURCES);
-  const { noun, type, parent } = kind;
+  const { noun, parent } = kind;
   if (!sources.includes(source)) refuse(problem("terraform.move/source", { source, sources }));
   const ids = SOURCES[source]?.(kind, state);
-  if (ids === undefined) return refuse(problem("terraform.move/no_id", { source, noun, type, parent }));
+  if (ids === undefined) return refuse(problem("terraform.move/no_id", { source, noun, parent }));
   return { ...Object.fromEntries(Object.keys(schemaOf(kind).attributes).map((name) => [name, null])), ...ids };
 }
 

@@ -158,7 +158,7 @@ describe("a service that the host still provisions", () => {
 
   it("defers only the first plan of a grant", async () => {
     const { account, id } = await provisioning();
-    const planned = async (clientCapabilities: object, plannedPrivate = new Uint8Array()) => {
+    const planned = async (clientCapabilities: object, plannedPrivate: Uint8Array = new Uint8Array()) => {
       const request = planOf({ ...GRANT, service_id: String(id) }, { clientCapabilities, plannedPrivate });
       const { connection } = await openAccountAgain(account);
       return send({ connection } as OpenAccount, rpcs.planResourceChange, request);
