@@ -34,7 +34,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     expect(Object.keys(subject.core.attributes(subject.address))).toEqual(
       expect.arrayContaining(Object.keys(kind.attributes.shape)),
     );
-    const marks = [...(kind.list === undefined ? [] : ["created"]), "host", "made"];
+    const marks = ["account", ...(kind.list === undefined ? [] : ["created"]), "host", "made"];
     expect(Object.keys(subject.core.private(subject.address) as object).sort()).toEqual(marks);
     await subject.expectNoChanges();
     subject.sent();

@@ -189,6 +189,7 @@ export const samples: Samples = {
   "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The API does not know the object (404)." }],
   "plan.gone/ended": [{ ...one, how: "was deleted on 2026-11-20" }],
   "plan.gone/listed": [one],
+  "plan.lookalike/named": [{ noun: "service", name: "www.acme.example", ids: "1001, 1002 (ended), 1003" }],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
   "plan.unfit/replace": [
     { address: "hosting_service.www", noun: "service", why: "keyless" },

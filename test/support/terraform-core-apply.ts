@@ -3,7 +3,15 @@ import type { JsonObject } from "../../src/core/model/index.ts";
 import type { CoreState, Declaration, Declarations, Instance, PlannedChange } from "./terraform-core.ts";
 import { planInstance, planRemoval, refuseOtherPlan } from "./terraform-core-plan.ts";
 import { compatibilityProblems } from "./terraform-core-rules.ts";
-import { type CoreWire, completeConfig, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
+import {
+  type CoreWire,
+  completeConfig,
+  type Held,
+  isRefusal,
+  NOTHING,
+  refuse,
+  type Said,
+} from "./terraform-core-wire.ts";
 
 /** A new entry of the state. Without an instance, the entry is removed. */
 export type Entry = readonly [part: "current" | "deposed", address: string, instance: Instance | undefined];
@@ -49,26 +57,27 @@ export class Applying {
     }
   }
 
-  async #delete({ address, type, mark, deposed }: PlannedChange): Promise<readonly Said[]> {
+  async #delete({ address, type, mark, identity, deposed }: PlannedChange): Promise<readonly Said[]> {
     const part = deposed ? "deposed" : "current";
     const recorded = this.#recorded(part, address);
     const { value: prior, said: refused } = await this.#wire.upgrade(type, recorded.attributes);
     if (refused.some(isRefusal)) return refused;
-    return this.#destroy(part, address, { ...recorded, attributes: prior }, mark);
+    return this.#destroy(part, address, { ...recorded, attributes: prior }, { mark, identity });
   }
 
   async #destroy(
     part: "current" | "deposed",
     address: string,
     instance: Instance,
-    mark: Uint8Array,
+    planned: Pick<PlannedChange, "mark" | "identity">,
   ): Promise<readonly Said[]> {
     const { type, attributes: prior } = instance;
-    const answer = await this.#wire.apply(type, { prior, planned: null, config: null, mark });
+    const answer = await this.#wire.apply(type, { prior, planned: null, config: null, ...planned });
     const failed = answer.said.some(isRefusal);
     if (!failed) refuse(`destroy of ${address}`, answer.value === null ? [] : ["it is still there"]);
     if (answer.value !== null) {
-      const left = { ...instance, attributes: answer.value as JsonObject, private: answer.private };
+      const { private: mark, identity } = answer;
+      const left = { ...instance, attributes: answer.value as JsonObject, private: mark, identity };
       this.#records.record([part, address, left]);
     } else if (!failed) this.#records.record([part, address, undefined]);
     return answer.said;
@@ -83,7 +92,7 @@ export class Applying {
     if (made.some(isRefusal)) return made;
     const { change: removal, said } = await planRemoval(this.#wire, address, old);
     if (said.some(isRefusal)) return [...made, ...said];
-    return [...made, ...said, ...(await this.#destroy("deposed", aside, old, removal.mark))];
+    return [...made, ...said, ...(await this.#destroy("deposed", aside, old, removal))];
   }
 
   /**
@@ -93,7 +102,7 @@ export class Applying {
   async #create(change: PlannedChange, ...aside: readonly Entry[]): Promise<readonly Said[]> {
     const { address, type } = change;
     const declaration = this.#declaration(address);
-    const question = { address, declaration, prior: null, mark: NOTHING, forceReplace: false };
+    const question = { address, declaration, prior: null, mark: NOTHING, identity: undefined, forceReplace: false };
     const again = await planInstance(this.#wire, question);
     if (again.said.some(isRefusal)) return again.said;
     refuseOtherPlan({ ...change, action: "create" }, again.change);
@@ -101,7 +110,8 @@ export class Applying {
     // The create failed, so the deposed object returns to its address unchanged.
     if (answer.value === null) return answer.said;
     const tainted = answer.said.some(isRefusal);
-    const made = { type, attributes: answer.value, private: answer.private, tainted };
+    const { value, private: mark, identity } = answer;
+    const made = { type, attributes: value, private: mark, tainted, identity };
     this.#records.record(["current", address, made], ...aside);
     return answer.said;
   }
@@ -112,24 +122,26 @@ export class Applying {
     const { value: prior, said: refused } = await this.#wire.upgrade(type, recorded.attributes);
     if (refused.some(isRefusal)) return refused;
     const declaration = this.#declaration(address);
-    const question = { address, declaration, prior, mark: recorded.private, forceReplace: false };
+    const { private: recordedMark, identity: before } = recorded;
+    const question = { address, declaration, prior, mark: recordedMark, identity: before, forceReplace: false };
     const again = await planInstance(this.#wire, question);
     if (again.said.some(isRefusal)) return again.said;
     refuseOtherPlan(change, again.change);
     if (again.change.action === "no-op") return [];
     const answer = await this.#apply(again.change, prior, declaration);
     if (answer.value === null) return answer.said;
-    this.#records.record(["current", address, { ...recorded, attributes: answer.value, private: answer.private }]);
+    const { value, private: mark, identity } = answer;
+    this.#records.record(["current", address, { ...recorded, attributes: value, private: mark, identity }]);
     return answer.said;
   }
 
   async #apply(
-    { address, type, after, mark }: PlannedChange,
+    { address, type, after, mark, identity }: PlannedChange,
     prior: JsonObject | null,
     { config }: Declaration,
-  ): Promise<{ value: JsonObject | null; private: Uint8Array; said: readonly Said[] }> {
+  ): Promise<Held<JsonObject | null>> {
     const complete = completeConfig(type, config);
-    const answer = await this.#wire.apply(type, { prior, planned: after, config: complete, mark });
+    const answer = await this.#wire.apply(type, { prior, planned: after, config: complete, mark, identity });
     if (!answer.said.some(isRefusal)) refuse(`apply of ${address}`, compatibilityProblems(after, answer.value));
     return { ...answer, value: answer.value as JsonObject | null };
   }

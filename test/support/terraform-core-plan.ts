@@ -16,6 +16,7 @@ import {
   about,
   type CoreWire,
   completeConfig,
+  type Held,
   isRefusal,
   NOTHING,
   refuse,
@@ -43,52 +44,56 @@ interface Question {
   readonly declaration: Declaration;
   readonly prior: JsonObject | null;
   readonly mark: Uint8Array;
+  readonly identity: JsonObject | undefined;
   readonly forceReplace: boolean;
 }
 
 /** Plans one declared instance. Interprets the provider's response like Terraform. */
 export async function planInstance(
   wire: CoreWire,
-  { address, declaration: { type, config, createBeforeDestroy }, prior, mark, forceReplace }: Question,
+  { address, declaration: { type, config, createBeforeDestroy }, prior, mark, identity, forceReplace }: Question,
 ): Promise<{ change: PlannedChange; said: readonly Said[] }> {
   const { attributes } = schemaNamed(type);
   const complete = completeConfig(type, config);
-  const first = await wire.plan(type, { prior, config: complete, mark });
+  const first = await wire.plan(type, { prior, config: complete, mark, identity });
   const said = [...first.said];
-  const change = (action: Action, after: ValueObject | null, planned: Uint8Array): PlannedChange => ({
+  const change = (action: Action, answer: Pick<Held, "value" | "private" | "identity">): PlannedChange => ({
     address,
     type,
     action,
     before: prior,
-    after,
-    mark: planned,
+    after: answer.value,
+    mark: answer.private,
+    identity: answer.identity,
   });
-  if (said.some(isRefusal)) return { change: change("no-op", prior, mark), said };
+  const unchanged = change("no-op", { value: prior, private: mark, identity });
+  if (said.some(isRefusal)) return { change: unchanged, said };
   const check = (from: JsonObject | null, planned: ValueObject | null) =>
     refuse(`plan of ${address}`, [
       ...planProblems(attributes, { config: complete, prior: from, planned }),
       ...writeOnlyProblems(attributes, planned),
     ]);
   check(prior, first.value);
-  if (prior === null) return { change: change("create", first.value, first.private), said };
+  if (prior === null) return { change: change("create", first), said };
   // A `requiresReplace` attribute replaces the object only if its value changes.
   const changed = first.requiresReplace.some((path) => !equal(valueAt(prior, path), valueAt(first.value, path)));
   if (!changed && !forceReplace) {
     const action = equal(first.value, prior) ? "no-op" : "update";
-    return { change: change(action, first.value, first.private), said };
+    return { change: change(action, first), said };
   }
   // Terraform plans the create of a replacement separately. The provider receives the private data of its first
   // response.
-  const second = await wire.plan(type, { prior: null, config: complete, mark: first.private });
+  const { private: planned, identity: other } = first;
+  const second = await wire.plan(type, { prior: null, config: complete, mark: planned, identity: other });
   said.push(
     ...second.said.filter(
       ({ severity, summary }) => severity === "error" || !said.some((one) => one.summary === summary),
     ),
   );
-  if (said.some(isRefusal)) return { change: change("no-op", prior, mark), said };
+  if (said.some(isRefusal)) return { change: unchanged, said };
   check(null, second.value);
   return {
-    change: change(createBeforeDestroy ? "create-delete" : "delete-create", second.value, second.private),
+    change: change(createBeforeDestroy ? "create-delete" : "delete-create", second),
     said,
   };
 }
@@ -97,13 +102,14 @@ export async function planInstance(
 export async function planRemoval(
   wire: CoreWire,
   address: string,
-  { type, attributes: prior, private: mark }: Instance,
+  { type, attributes: prior, private: mark, identity }: Instance,
 ): Promise<{ change: PlannedChange; said: readonly Said[] }> {
-  const planned = await wire.plan(type, { prior, config: null, mark });
+  const planned = await wire.plan(type, { prior, config: null, mark, identity });
   const refused = planned.said.some(isRefusal);
   if (!refused) refuse(`plan to destroy ${address}`, planProblems({}, { config: null, prior, planned: planned.value }));
   const action = refused ? "no-op" : "delete";
-  return { change: { address, type, action, before: prior, after: null, mark: planned.private }, said: planned.said };
+  const { private: next, identity: left, said } = planned;
+  return { change: { address, type, action, before: prior, after: null, mark: next, identity: left }, said };
 }
 
 export class Planning {
@@ -170,6 +176,7 @@ export class Planning {
       ...question,
       prior: known?.attributes ?? null,
       mark: known?.private ?? NOTHING,
+      identity: known?.identity,
     });
     if (this.#say(address, said)) return;
     // A tainted object was planned as a create. The old object is deleted first, unless `create_before_destroy` is
@@ -201,9 +208,10 @@ export class Planning {
     const upgraded = await this.#wire.upgrade(type, recorded.attributes);
     if (this.#say(address, upgraded.said)) return "refused";
     if (this.#options.refresh === false) return { ...recorded, attributes: upgraded.value };
-    const read = await this.#wire.read(type, upgraded.value, recorded.private);
+    const read = await this.#wire.read(type, upgraded.value, recorded.private, recorded.identity);
     if (this.#say(address, read.said)) return "refused";
-    return read.value === null ? undefined : { ...recorded, attributes: read.value, private: read.private };
+    const { value, private: mark, identity } = read;
+    return value === null ? undefined : { ...recorded, attributes: value, private: mark, identity };
   }
 
   #say(address: string, said: readonly Said[]): boolean {

@@ -7,6 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, type Dispatcher } from "undici";
+import { accountOrigin } from "../../src/core/api/address.ts";
 import { HostingClient, MemoryLedger } from "../../src/core/api/index.ts";
 import { systemSecretFiles } from "../../src/core/files/index.ts";
 import { Account, type SecretOutputs } from "../../src/core/lifecycle/index.ts";
@@ -151,7 +152,9 @@ export class Machine {
       client,
       settings,
       clock,
-      account: new Account(client, settings, stop.signal, new HabitStore(this.#habits, clock, life)),
+      account: Object.assign(new Account(client, settings, stop.signal, new HabitStore(this.#habits, clock, life)), {
+        origin: accountOrigin(sandbox.url),
+      }),
       project: PROJECT,
       moneyScale: undefined,
       isOpen: true,

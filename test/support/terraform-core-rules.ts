@@ -8,11 +8,35 @@ import {
   formatPath,
   hasUnknown,
   isObject,
+  PENDING_CREATE,
   UNKNOWN,
   type Value,
   type ValueObject,
 } from "../../src/core/model/index.ts";
 import { type Attribute, type Attributes, isNested } from "../../src/core/model/schema.ts";
+
+/**
+ * Checks the identity in a response, by the rules of Terraform 1.12 and newer: an object has a known identity, which stays the same.
+ * A deleted object keeps its identity. A pending create has none. The origin of an account may change, so it is not compared.
+ * @param before Identity in the request.
+ */
+export function identityProblems(
+  { id, service_id: parent }: ValueObject,
+  identity: ValueObject | undefined,
+  before: ValueObject | undefined,
+): string[] {
+  if (id == null || id === UNKNOWN || id === PENDING_CREATE)
+    return identity === undefined ? [] : ["identity without an object"];
+  if (identity === undefined) return ["no identity"];
+  return [
+    ...(hasUnknown(identity) ? ["identity with unknown values"] : []),
+    ...(identity.id === id && (!("service_id" in identity) || identity.service_id === parent)
+      ? []
+      : [`identity of another object: ${shown(identity)}`]),
+    ...(typeof identity.origin === "string" ? [] : ["identity without an origin"]),
+    ...(before && before.id !== identity.id ? [`identity changed from ${shown(before)} to ${shown(identity)}`] : []),
+  ];
+}
 
 /** Returns a value for messages. Secrets of tests may be shown. */
 const shown = (value: Value) => JSON.stringify(value, (_, part) => (part === UNKNOWN ? "(unknown)" : part));

@@ -16,6 +16,7 @@ import type { Connection } from "../../src/fronts/terraform/calls/call.ts";
 import { calls } from "../../src/fronts/terraform/calls/resource.ts";
 import { decodeDynamic, encodeDynamic } from "../../src/fronts/terraform/codec/dynamic.ts";
 import { terraformKind } from "../../src/fronts/terraform/resource/attribute-mapping.ts";
+import { decodeIdentity, encodeIdentity } from "../../src/fronts/terraform/schema/identity.ts";
 import { schemaOf } from "../../src/fronts/terraform/schema/of-kind.ts";
 import {
   ApplyResourceChange_RequestSchema,
@@ -29,12 +30,13 @@ import {
   PlanResourceChange_ResponseSchema,
   ReadResource_RequestSchema,
   ReadResource_ResponseSchema,
+  type ResourceIdentityData,
   UpgradeResourceState_RequestSchema,
   UpgradeResourceState_ResponseSchema,
   ValidateResourceConfig_RequestSchema,
   ValidateResourceConfig_ResponseSchema,
 } from "../../src/fronts/terraform/wire/tfplugin6.gen.ts";
-import { proposed, unknownProblems, writeOnlyProblems } from "./terraform-core-rules.ts";
+import { identityProblems, proposed, unknownProblems, writeOnlyProblems } from "./terraform-core-rules.ts";
 
 /** A defect for which Terraform would report "Provider produced …", regardless of the command. */
 export class ProviderDefect extends Error {
@@ -66,6 +68,7 @@ export interface Held<T extends ValueObject | null = ValueObject | null> {
   readonly value: T;
   readonly private: Uint8Array;
   readonly said: readonly Said[];
+  readonly identity: JsonObject | undefined;
 }
 
 export const NOTHING = new Uint8Array();
@@ -123,23 +126,42 @@ export class CoreWire {
     return { value: value as JsonObject, said: reported };
   }
 
-  async read(type: string, state: JsonObject, mark: Uint8Array): Promise<Held<JsonObject | null>> {
+  /** @param before Recorded identity. */
+  async read(
+    type: string,
+    state: JsonObject,
+    mark: Uint8Array,
+    before: JsonObject | undefined,
+  ): Promise<Held<JsonObject | null>> {
     const { attributes } = schemaNamed(type);
     const answer = await this.#call("ReadResource", [ReadResource_RequestSchema, ReadResource_ResponseSchema], {
       typeName: type,
       currentState: encodeDynamic(state, attributes),
       private: mark,
+      currentIdentity: encoded(type, before),
     });
     const value = decodeDynamic(answer.newState, attributes);
-    refuse(`read of ${type}`, [...unknownProblems(value), ...writeOnlyProblems(attributes, value)]);
-    return { value: value as JsonObject | null, private: answer.private, said: answer.diagnostics.map(said) };
+    const identity = identityIn(type, answer.newIdentity);
+    const reported = answer.diagnostics.map(said);
+    refuse(`read of ${type}`, [
+      ...unknownProblems(value),
+      ...writeOnlyProblems(attributes, value),
+      ...(reported.some(isRefusal) ? [] : identityProblems(value ?? state, identity, before)),
+    ]);
+    return { value: value as JsonObject | null, private: answer.private, said: reported, identity };
   }
 
   /** @param config Null if the object is planned to be destroyed. */
   async plan(
     type: string,
-    { prior, config, mark }: { prior: JsonObject | null; config: ValueObject | null; mark: Uint8Array },
+    question: {
+      prior: JsonObject | null;
+      config: ValueObject | null;
+      mark: Uint8Array;
+      identity: JsonObject | undefined;
+    },
   ): Promise<Held & { readonly requiresReplace: readonly AttributePath[] }> {
+    const { prior, config, mark, identity: before } = question;
     const { attributes } = schemaNamed(type);
     const proposal = config === null ? null : proposed(attributes, prior, config);
     const answer = await this.#call(
@@ -151,19 +173,31 @@ export class CoreWire {
         proposedNewState: encodeDynamic(proposal, attributes),
         config: encodeDynamic(config, attributes),
         priorPrivate: mark,
+        priorIdentity: encoded(type, before),
       },
     );
+    const value = decodeDynamic(answer.plannedState, attributes);
+    const identity = identityIn(type, answer.plannedIdentity);
+    const reported = answer.diagnostics.map(said);
+    if (!reported.some(isRefusal)) refuse(`plan of ${type}`, identityProblems(value ?? {}, identity, before));
     return {
-      value: decodeDynamic(answer.plannedState, attributes),
+      value,
       private: answer.plannedPrivate,
-      said: answer.diagnostics.map(said),
+      said: reported,
+      identity,
       requiresReplace: answer.requiresReplace.map(pathOf),
     };
   }
 
   async apply(
     type: string,
-    question: { prior: JsonObject | null; planned: ValueObject | null; config: ValueObject | null; mark: Uint8Array },
+    question: {
+      prior: JsonObject | null;
+      planned: ValueObject | null;
+      config: ValueObject | null;
+      mark: Uint8Array;
+      identity: JsonObject | undefined;
+    },
   ): Promise<Held> {
     const { attributes } = schemaNamed(type);
     const answer = await this.#call(
@@ -175,34 +209,40 @@ export class CoreWire {
         plannedState: encodeDynamic(question.planned, attributes),
         config: encodeDynamic(question.config, attributes),
         plannedPrivate: question.mark,
+        plannedIdentity: encoded(type, question.identity),
       },
     );
     const reported = answer.diagnostics.map(said);
     const value = decodeDynamic(answer.newState, attributes);
+    const identity = identityIn(type, answer.newIdentity);
     refuse(`apply of ${type}`, [
       ...writeOnlyProblems(attributes, value),
       ...(reported.some(isRefusal) ? [] : unknownProblems(value)),
+      ...identityProblems(value ?? {}, identity, question.identity),
     ]);
-    return { value, private: answer.private, said: reported };
+    return { value, private: answer.private, said: reported, identity };
   }
 
-  async import(type: string, id: string): Promise<Held<JsonObject | null>> {
+  /** @param by Id, or identity. */
+  async import(type: string, by: string | JsonObject): Promise<Held<JsonObject | null>> {
     const { attributes } = schemaNamed(type);
     const answer = await this.#call(
       "ImportResourceState",
       [ImportResourceState_RequestSchema, ImportResourceState_ResponseSchema],
-      { typeName: type, id },
+      { typeName: type, ...(typeof by === "string" ? { id: by } : { identity: encoded(type, by) }) },
     );
     const reported = answer.diagnostics.map(said);
     const [made, ...more] = answer.importedResources;
-    if (reported.some(isRefusal)) return { value: null, private: NOTHING, said: reported };
+    if (reported.some(isRefusal)) return { value: null, private: NOTHING, said: reported, identity: undefined };
     const value = decodeDynamic(made?.state, attributes);
+    const identity = identityIn(type, made?.identity);
     refuse(`import of ${type}`, [
       ...(value === null || more.length > 0 ? [`${answer.importedResources.length} objects came`] : []),
       ...unknownProblems(value),
       ...writeOnlyProblems(attributes, value),
+      ...identityProblems(value ?? {}, identity, undefined),
     ]);
-    return { value: value as JsonObject | null, private: made?.private ?? NOTHING, said: reported };
+    return { value: value as JsonObject | null, private: made?.private ?? NOTHING, said: reported, identity };
   }
 
   async #call<I extends DescMessage, O extends DescMessage>(
@@ -217,6 +257,13 @@ export class CoreWire {
     return fromBinary(output, answer ?? NOTHING);
   }
 }
+
+/** Terraform omits a missing identity. */
+const encoded = (type: string, identity: JsonObject | undefined) =>
+  identity && encodeIdentity(terraformKind(type), identity);
+
+const identityIn = (type: string, data: ResourceIdentityData | undefined) =>
+  decodeIdentity(terraformKind(type), data) ?? undefined;
 
 export function said({ severity, summary, detail, attribute }: DiagnosticMessage): Said {
   return {

@@ -15,6 +15,8 @@ export interface Instance {
   readonly attributes: JsonObject;
   readonly private: Uint8Array;
   readonly tainted: boolean;
+  /** Undefined for a pending create, and in the state of an older provider. */
+  readonly identity?: JsonObject | undefined;
 }
 
 /** A resource block. */
@@ -35,6 +37,7 @@ export interface PlannedChange {
   readonly before: JsonObject | null;
   readonly after: ValueObject | null;
   readonly mark: Uint8Array;
+  readonly identity: JsonObject | undefined;
   /** True for an object that a replacement deposed. */
   readonly deposed?: true;
 }
@@ -126,6 +129,11 @@ export class TerraformCore {
     );
   }
 
+  /** Models a state that a provider without identities wrote. */
+  dropIdentities(): void {
+    this.#current = new Map([...this.#current].map(([each, { identity: _, ...one }]) => [each, one]));
+  }
+
   /** Models `terraform state rm`. */
   forget(address: string): void {
     this.#current = new Map([...this.#current].filter(([each]) => each !== address));
@@ -187,19 +195,20 @@ export class TerraformCore {
     });
   }
 
-  /** Models `terraform import`. */
-  async import(address: string, type: string, id: string): Promise<readonly Said[]> {
+  /** Models `terraform import`, and `import` blocks. @param by Id, or identity. */
+  async import(address: string, type: string, by: string | JsonObject): Promise<readonly Said[]> {
     return this.#process(new Life(), async (wire) => {
       // Terraform also upgrades the other objects of the state. Twenty objects represent a large state.
       const others = [...this.#current.values()]
         .slice(0, 20)
         .map((other) => wire.upgrade(other.type, other.attributes));
-      const [imported] = await Promise.all([wire.import(type, id), ...others]);
+      const [imported] = await Promise.all([wire.import(type, by), ...others]);
       if (imported.value === null) return imported.said;
-      const read = await wire.read(type, imported.value, imported.private);
+      const read = await wire.read(type, imported.value, imported.private, imported.identity);
       if (read.said.some(isRefusal)) return read.said;
       refuse("import", read.value === null ? ["the object that was imported does not exist"] : []);
-      const instance = { type, attributes: read.value ?? {}, private: read.private, tainted: false };
+      const { private: mark, identity } = read;
+      const instance = { type, attributes: read.value ?? {}, private: mark, tainted: false, identity };
       this.#current = new Map(this.#current).set(address, instance);
       return [...imported.said, ...read.said];
     });

@@ -329,6 +329,20 @@ export function namedBy(
   return isBoth ? { id, parent: given } : { id: importId, parent };
 }
 
+/**
+ * Returns the listed object with this id, or else all objects with this domain, e-mail address, URL or name. Ended objects, which hosts
+ * may keep, are last.
+ */
+export function namedIn(kind: Kind, listed: ReadonlyMap<string, Remote>, name: string): readonly Remote[] {
+  const own = listed.get(name);
+  if (own !== undefined) return [own];
+  const named = [...listed.values()].filter(({ attributes }) => {
+    const key = kind.naturalKey(attributes);
+    return key !== undefined && key === kind.naturalKey({ ...attributes, [kind.words.name]: name });
+  });
+  return named.sort((a, b) => Number(a.phase === "gone") - Number(b.phase === "gone"));
+}
+
 /** Returns a context whose requests also end if `signal` is aborted. */
 export function endingWith(context: ReadContext, signal: AbortSignal | undefined): ReadContext {
   const { signal: own = signal } = context;

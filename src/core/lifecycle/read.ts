@@ -1,6 +1,6 @@
 /** Reads one resource, and objects similar to it. */
 import type { PlanRecord } from "../api/index.ts";
-import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
+import { type Kind, matches, namedBy, namedIn, type Remote } from "../kinds/kind.ts";
 import { problem, raise } from "../messages/index.ts";
 import {
   ApiError,
@@ -244,9 +244,9 @@ async function readImported(
       phase: "live",
     };
   }
-  // The import id of a grant may be its e-mail address. Search by name first: a search for an unknown id reads the list
-  // twice.
-  const named = await findByName(account, kind, id, parent);
+  // A domain, an e-mail address or a URL has a dot or a colon. Other text is the id of an object with a GET, so no list is needed.
+  const isId = kind.get !== undefined && /^[\w-]*$/.test(id);
+  const named = isId ? undefined : await findByName(account, kind, id, parent);
   const found = named ?? (await one(account, kind, id, parent, alone));
   const seen = present(kind, undefined, found);
   return seen.status === "present"
@@ -263,20 +263,14 @@ async function withCatalogue(account: Account, kind: Kind, attributes: JsonObjec
   return found === undefined || others.length > 0 ? attributes : { ...attributes, [attribute]: found };
 }
 
-async function findByName(
-  account: Account,
-  kind: Kind,
-  name: string,
-  parent: string | undefined,
-): Promise<Remote | undefined> {
-  const key = kind.nested?.keyAttribute;
-  if (key === undefined) return undefined;
-  const wanted = kind.naturalKey({ [key]: name });
-  const named = [...(await account.list(kind, parent)).values()].filter(
-    ({ attributes }) => kind.naturalKey(attributes) === wanted,
-  );
-  // Hosts may keep entries of ended grants.
-  return named.find(({ phase }) => phase !== "gone") ?? named[0];
+/** Returns the listed object of an import id. @throws HostformError `plan.lookalike` if several objects have the name. */
+async function findByName(account: Account, kind: Kind, name: string, parent: string | undefined) {
+  if (kind.list === undefined) return undefined;
+  const [first, ...others] = namedIn(kind, await account.list(kind, parent), name);
+  if (first === undefined || others.length === 0 || first.phase === "gone") return first;
+  const ids = [first, ...others].map(({ id, phase }) => (phase === "gone" ? `${id} (ended)` : id));
+  if (others[0]?.phase !== "gone") raise("plan.lookalike/named", { noun: kind.noun, name, ids: ids.join(", ") });
+  return first;
 }
 
 /** Hosts may round creation times by up to this many milliseconds. */

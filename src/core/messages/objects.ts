@@ -198,6 +198,10 @@ export const objects = {
       remedies: [{ do: "import", id: object }, ANOTHERS],
     };
   }),
+  "plan.lookalike/named": error(({ noun, name, ids }: Words<"noun" | "name" | "ids">) => ({
+    summary: `Several ${noun}s have the name ${name}: ${ids}`,
+    remedies: [`Import the ${noun} by its id.`],
+  })),
   "plan.gone/import": error(({ address, noun, object, how }: Gone) => ({
     summary: `${address} cannot adopt ${noun} ${object}: it ${how}`,
     remedies: ["Correct the id of the import, or remove the import."],

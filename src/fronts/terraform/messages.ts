@@ -329,14 +329,22 @@ const messages = {
       id,
       how,
       type,
+      name,
       isListed,
       isNested,
-    }: Object & Words<"how" | "type"> & { isListed: boolean; isNested: boolean }) =>
+    }: Object & Words<"how" | "type" | "name"> & { isListed: boolean; isNested: boolean }) =>
       texts(
         `${noun} ${id} ${how}`,
-        `${isListed ? "The API lists the object as ended, so Terraform cannot manage it." : "The account of this provider configuration does not contain the object."}${isNested ? "" : ` The import id of a ${noun} is its id alone.`}`,
+        `${isListed ? "The API lists the object as ended, so Terraform cannot manage it." : "The account of this provider configuration does not contain the object."}${isNested ? "" : ` The import id of a ${noun} is its \`id\` or its \`${name}\`.`}`,
         `Correct the id; the data source \`${type}s\` lists the existing ones. Or use the provider configuration (token) of the account that contains the object.`,
       ),
+  ),
+  "account.foreign/identity": error(({ what, given, own }: Of & Words<"given" | "own">) =>
+    texts(
+      `The identity of ${what} is of another account: its origin is ${given}, and \`base_url\` is ${own}`,
+      "Each API has its own ids.",
+      "Use the provider configuration of that account, or remove `origin` from the identity.",
+    ),
   ),
   "secret.output/outside": warning(({ address, name, real }: Words<"address" | "name" | "real">) =>
     texts(

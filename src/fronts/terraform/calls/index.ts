@@ -7,6 +7,7 @@ import { decodeDynamic } from "../codec/dynamic.ts";
 import type { ProviderFunction } from "../index.ts";
 import { validateProviderConfig } from "../provider/config.ts";
 import { failureOf } from "../resource/notices.ts";
+import { toProtoIdentity } from "../schema/identity.ts";
 import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import { noSuchMethod, type Peer } from "../wire/grpc.ts";
 import type { Log } from "../wire/log.ts";
@@ -82,6 +83,10 @@ export const calls: Calls = {
     listResourceSchemas: schemas(catalogue.lists),
     functions: functionMessages(),
     serverCapabilities,
+  })),
+
+  GetResourceIdentitySchemas: unary(rpcs.getResourceIdentitySchemas, () => ({
+    identitySchemas: Object.fromEntries([...catalogue.identities].map(([type, one]) => [type, toProtoIdentity(one)])),
   })),
 
   GetMetadata: unary(rpcs.getMetadata, () => ({

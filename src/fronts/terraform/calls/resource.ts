@@ -1,3 +1,4 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Kind } from "../../../core/kinds/index.ts";
 import { type Attributes, isError, type JsonObject, type ValueObject } from "../../../core/model/index.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
@@ -20,12 +21,17 @@ import {
 } from "../resource/attribute-mapping.ts";
 import type { Asked } from "../resource/enforcement.ts";
 import { planDeclared } from "../resource/plan.ts";
-import { scopeOf } from "../resource/provider-scope.ts";
-import { importResource, keptUnread, readResource } from "../resource/read.ts";
+import { type ProviderScope, scopeOf } from "../resource/provider-scope.ts";
+import { importIdIn, importResource, keptUnread, readResource } from "../resource/read.ts";
 import { destroyResource, planRemovalOf } from "../resource/remove.ts";
 import { validateResource } from "../resource/validate.ts";
+import { decodeIdentity, encodeIdentity, identitySchemaOf, resourceIdentity } from "../schema/identity.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
+import type {
+  DynamicValue,
+  ImportResourceState_ImportedResourceSchema,
+  ResourceIdentityData,
+} from "../wire/tfplugin6.gen.ts";
 import { type Calls, type Connection, diagnosed, requireSession, rpcs, toPath, unary } from "./call.ts";
 
 /** The calls about managed resources: decode, call the core, encode. */
@@ -53,10 +59,28 @@ export const calls: Calls = {
     return { upgradedState, diagnostics };
   }),
 
-  ReadResource: unary(rpcs.readResource, async ({ typeName, currentState, private: mark }, connection) => {
-    const { kind, attributes } = resourceOf(typeName);
+  UpgradeResourceIdentity: unary(
+    rpcs.upgradeResourceIdentity,
+    async ({ typeName, version, rawIdentity }, connection) => {
+      const { kind } = resourceOf(typeName);
+      let upgradedIdentity: ResourceIdentityData | undefined;
+      const diagnostics = await diagnosticsOf(kind, connection, async () => {
+        const schema = identitySchemaOf(kind);
+        if (version > BigInt(schema.version)) refuse(problem("state.newer", { noun: kind.noun, version }));
+        const json = new TextDecoder().decode(rawIdentity?.json) || "null";
+        // Without an identity, the next refresh returns one.
+        upgradedIdentity = encodeIdentity(kind, json === "null" ? null : fromStateJson(json, schema.attributes));
+        return [];
+      });
+      return { upgradedIdentity, diagnostics };
+    },
+  ),
+
+  ReadResource: unary(rpcs.readResource, async (request, connection) => {
+    const { currentState, private: mark, currentIdentity: newIdentity } = request;
+    const { kind, attributes } = resourceOf(request.typeName);
     // After a failure, the state is unchanged.
-    let answer = { newState: currentState, private: mark };
+    let answer: Encoded = { newState: currentState, private: mark, newIdentity };
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
       const given = decodeMark(mark);
       const { state, held } = stateIn(currentState, attributes, given);
@@ -64,7 +88,9 @@ export const calls: Calls = {
       const scope = scopeIn(connection);
       const unread = (error: unknown) => keptUnread(kind, { state, mark: given }, scope, error);
       const read = await readResource(kind, state, given, scope).catch(unread);
-      answer = encoded(read, attributes, held, connection);
+      answer = encoded(kind, read, held, scope);
+      // Terraform also requires the identity of a deleted object.
+      answer.newIdentity ??= identityIn(kind, state, scope);
       return read.diagnostics;
     });
     return { ...answer, diagnostics };
@@ -75,6 +101,7 @@ export const calls: Calls = {
     async ({ typeName, priorState, proposedNewState, config, priorPrivate }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
+      let plannedIdentity: ResourceIdentityData | undefined;
       const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const scope = scopeIn(connection);
         const { enforcement } = connection;
@@ -100,53 +127,56 @@ export const calls: Calls = {
             withPriceText(attributes, withNull(planned, held), scope.session, prior),
             attributes,
           );
+          plannedIdentity = identityIn(kind, planned, scope);
         }
         // The removal of a replacement receives the values of its planned create.
         answer.plannedPrivate = encodeMark({ ...plan.mark, undeclared: mark.undeclared });
         answer.requiresReplace = plan.requiresReplace.map(toPath);
         return [...plan.diagnostics, ...refused];
       });
-      return { ...answer, diagnostics };
+      return { ...answer, plannedIdentity, diagnostics };
     },
   ),
 
-  ApplyResourceChange: unary(
-    rpcs.applyResourceChange,
-    async ({ typeName, priorState, plannedState, config, plannedPrivate }, connection, cancelled) => {
-      const { kind, attributes } = resourceOf(typeName);
-      let answer = { newState: priorState, private: plannedPrivate };
-      const diagnostics = await diagnosticsOf(kind, connection, async () => {
-        const scope = scopeIn(connection);
-        const mark = decodeMark(plannedPrivate);
-        const declared = decodeDynamic(config, attributes) ?? {};
-        const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
-        const planned = decodeDynamic(plannedState, attributes);
-        // The removal of a replacement has the mark of its create.
-        const isReplacement = planned === null && (mark.replacing ?? mark.creates) !== undefined;
-        await connection.enforcement?.require(kind, { prior, planned, isReplacement }, scope);
-        if (planned === null) {
-          const destroyed = prior && (await destroyResource(kind, prior, mark, scope, cancelled));
-          answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes, held, connection);
-          return destroyed?.diagnostics ?? [];
-        }
-        const wanted = prior === null ? planned : withUndeclared(planned, mark);
-        const question = { prior, planned: withoutPendingId(wanted), config: declared, mark };
-        const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
-        if (applied.state !== null) scope.holdings.add(kind, applied.state, applied.mark);
-        answer = encoded(applied, attributes, held, connection, planned);
-        return applied;
-      });
-      return { ...answer, diagnostics };
-    },
-  ),
-
-  ImportResourceState: unary(rpcs.importResourceState, async ({ typeName, id }, connection) => {
-    const { kind, attributes } = resourceOf(typeName);
-    const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
+  ApplyResourceChange: unary(rpcs.applyResourceChange, async (request, connection, cancelled) => {
+    const { priorState, plannedState, config, plannedPrivate, plannedIdentity: newIdentity } = request;
+    const { kind, attributes } = resourceOf(request.typeName);
+    let answer: Encoded = { newState: priorState, private: plannedPrivate, newIdentity };
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
-      const state = await importResource(kind, id, scopeIn(connection));
-      const { newState, private: mark } = encoded({ state, mark: {} }, attributes, withheldByImport(kind), connection);
-      importedResources.push({ typeName, state: newState, private: mark });
+      const scope = scopeIn(connection);
+      const mark = decodeMark(plannedPrivate);
+      const declared = decodeDynamic(config, attributes) ?? {};
+      const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
+      const planned = decodeDynamic(plannedState, attributes);
+      answer.newIdentity = prior === null ? undefined : identityIn(kind, prior, scope);
+      // The removal of a replacement has the mark of its create.
+      const isReplacement = planned === null && (mark.replacing ?? mark.creates) !== undefined;
+      await connection.enforcement?.require(kind, { prior, planned, isReplacement }, scope);
+      if (planned === null) {
+        const destroyed = prior && (await destroyResource(kind, prior, mark, scope, cancelled));
+        answer = encoded(kind, destroyed?.left ?? { state: null, mark: {} }, held, scope);
+        return destroyed?.diagnostics ?? [];
+      }
+      const wanted = prior === null ? planned : withUndeclared(planned, mark);
+      const question = { prior, planned: withoutPendingId(wanted), config: declared, mark };
+      const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
+      if (applied.state !== null) scope.holdings.add(kind, applied.state, applied.mark);
+      answer = encoded(kind, applied, held, scope, planned);
+      return applied;
+    });
+    return { ...answer, diagnostics };
+  }),
+
+  ImportResourceState: unary(rpcs.importResourceState, async ({ typeName, id, identity }, connection) => {
+    const { kind } = resourceOf(typeName);
+    const importedResources: MessageInitShape<typeof ImportResourceState_ImportedResourceSchema>[] = [];
+    const diagnostics = await diagnosticsOf(kind, connection, async () => {
+      const scope = scopeIn(connection);
+      const given = decodeIdentity(kind, identity);
+      const importId = given === null ? id : importIdIn(kind, given, scope.session);
+      const state = await importResource(kind, importId, scope);
+      const { newState, ...own } = encoded(kind, { state, mark: {} }, withheldByImport(kind), scope);
+      importedResources.push({ typeName, state: newState, private: own.private, identity: own.newIdentity });
       return [];
     });
     return { importedResources, diagnostics };
@@ -160,17 +190,34 @@ function stateIn(given: DynamicValue | undefined, attributes: Attributes, mark: 
   return { state, held: stillWithheld(mark, decoded, declared) };
 }
 
-/** Returns a state and its mark for Terraform. */
+interface Encoded {
+  newState: DynamicValue | undefined;
+  private: Uint8Array;
+  newIdentity: ResourceIdentityData | undefined;
+}
+
+/** Returns a state, its mark and its identity for Terraform. */
 function encoded(
+  kind: Kind,
   answer: Pick<Answer, "state" | "mark">,
-  attributes: Attributes,
   held: readonly string[],
-  connection: Connection,
+  scope: ProviderScope,
   planned: ValueObject | null = null,
-) {
+): Encoded {
+  const { attributes } = schemaOf(kind);
   const { state, mark } = withheld(answer.state, answer.mark, held);
-  const shown = state && withPriceText(attributes, withPendingId(state, mark), requireSession(connection), planned);
-  return { newState: encodeDynamic(shown, attributes), private: encodeMark(mark) };
+  const shown = state && withPriceText(attributes, withPendingId(state, mark), scope.session, planned);
+  return {
+    newState: encodeDynamic(shown, attributes),
+    private: encodeMark(mark),
+    newIdentity: state === null ? undefined : identityIn(kind, state, scope),
+  };
+}
+
+/** Returns the identity for Terraform. Clients of protocol 6.8 skip the field. */
+function identityIn(kind: Kind, attributes: ValueObject, { session }: ProviderScope): ResourceIdentityData | undefined {
+  const identity = resourceIdentity(kind, attributes, session);
+  return identity && encodeIdentity(kind, identity);
 }
 
 /** Returns diagnostics in the words of a kind, with all warnings since the last response. */

@@ -1,3 +1,4 @@
+import { accountOrigin } from "../../../core/api/address.ts";
 import { importIdOf, type Kind, kinds, namedBy, type ReadSettings, type Remote } from "../../../core/kinds/index.ts";
 import {
   type Account,
@@ -32,6 +33,7 @@ import {
   type JsonObject,
   type ResourceState,
 } from "../../../core/model/index.ts";
+import type { ProviderSession } from "../index.ts";
 import { problem, refuse } from "../messages.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import {
@@ -272,12 +274,33 @@ async function readPending(
 }
 
 /**
+ * Returns the import id in an identity.
+ * @throws HostformError `account.foreign` for the origin of another API.
+ */
+export function importIdIn(kind: Kind, identity: JsonObject, { account }: ProviderSession): string {
+  const { id, origin } = identity;
+  const own = account.origin ?? "";
+  if (typeof origin === "string" && originIn(origin) !== own)
+    refuse(problem("account.foreign/identity", { what: `${kind.noun} ${String(id)}`, given: origin, own }));
+  return importIdOf(kind, String(id), identity);
+}
+
+/** Returns the origin in a URL of the API. */
+function originIn(url: string): string | undefined {
+  try {
+    return accountOrigin(url);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Reads the object to import. Values that the API never returns stay null, and the next plan records their declared values without
  * a request. Attributes with a default get the default.
  * @throws HostformError `plan.gone` if the account does not contain the object, `usage` if the id has an invalid format.
  */
 export async function importResource(kind: Kind, id: string, scope: ProviderScope): Promise<JsonObject> {
-  const { noun, type } = kind;
+  const { noun, type, words } = kind;
   const { parent } = namedBy(kind, id);
   if (kind.parent !== undefined && parent === undefined) {
     const example = `${type}.NAME '1001/${kind.nested?.keyAttribute === "email" ? "dev@acme.example" : "7"}'`;
@@ -288,7 +311,7 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
   if (seen.status !== "present") {
     const { how, isListed = false } = seen.status === "gone" ? seen : { how: "does not exist" };
     const isNested = kind.parent !== undefined;
-    refuse(problem("plan.gone/import", { noun, id, how, type, isListed, isNested }));
+    refuse(problem("plan.gone/import", { noun, id, how, type, name: words.name, isListed, isNested }));
   }
   const holder = await scope.holdings.holderOfImported(kind, seen.attributes);
   if (holder !== undefined) {

@@ -45,12 +45,13 @@ export function identitySchemaOf(kind: Kind): Schema {
 export function resourceIdentity(
   kind: Kind,
   attributes: ValueObject,
-  { account }: Pick<ProviderSession, "account">,
+  session: Pick<ProviderSession, "account">,
 ): JsonObject | undefined {
   const { origin, ...own } = identitySchemaOf(kind).attributes;
   const ids = Object.keys(own).map((name) => [name, attributes[name]] as const);
   const isKnown = ids.every(([, value]) => typeof value === "string" && value !== PENDING_CREATE);
-  return isKnown ? { ...(Object.fromEntries(ids) as JsonObject), origin: account.origin ?? null } : undefined;
+  // A session that waits for its configuration has no account yet.
+  return isKnown ? { ...(Object.fromEntries(ids) as JsonObject), origin: session.account.origin ?? null } : undefined;
 }
 
 /** Encodes an identity. Null and undefined are both no identity. */

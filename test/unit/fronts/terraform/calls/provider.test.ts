@@ -116,7 +116,7 @@ describe("a connection", () => {
   });
 
   it("refuses a method that it does not have", async () => {
-    for (const method of ["MoveResourceState", "GetResourceIdentitySchemas", "constructor", ""]) {
+    for (const method of ["MoveResourceState", "GetStates", "constructor", ""]) {
       await expect(provider().handle(method, new Uint8Array())).rejects.toMatchObject({ status: STATUS.unimplemented });
     }
   });

@@ -60,11 +60,11 @@ describe("an import", () => {
     expect(fake.asked).toEqual([]);
   });
 
-  it("by a domain asks for the id, and says where the ids are listed", async () => {
+  it("by a domain that no service has names both forms of the import id, and the list of ids", async () => {
     const { kind, front } = fakeScope("hosting_service", { objects: [remote(liveService)] });
-    const refusal = await refusalOf(importResource(kind, "www.acme.example", front));
-    expect(refusal).toMatchObject({ code: "plan.gone", summary: "service www.acme.example does not exist" });
-    expect(refusal.detail).toContain("its id alone");
+    const refusal = await refusalOf(importResource(kind, "shop.acme.example", front));
+    expect(refusal).toMatchObject({ code: "plan.gone", summary: "service shop.acme.example does not exist" });
+    expect(refusal.detail).toContain("its `id` or its `domain`");
     expect(fixOf(refusal)).toContain("data source `hosting_services`");
   });
 
