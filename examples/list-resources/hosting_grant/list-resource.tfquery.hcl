@@ -15,6 +15,6 @@ list "hosting_grant" "shop" {
   provider = hosting
 
   config {
-    service_id = "1001"
+    service_id = "1003"
   }
 }

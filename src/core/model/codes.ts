@@ -161,7 +161,7 @@ export const codes = {
   "sandbox.control": "The control API of the sandbox cannot be reached, or rejected a request",
   "terraform.project": "The Terraform provider has no project, which an order requires",
   "terraform.reference": "An order has neither a `reference` nor a domain",
-  "terraform.lookup": "A data source finds no matching object, or more than one",
+  "terraform.lookup": "A data source or a list finds no matching object, or more objects than allowed",
   "terraform.action": "The effect of an action of the provider, or the reason why the action is impossible",
   "terraform.move": "A `moved` block names a resource of another provider, whose state does not identify one object",
   "terraform.not_known": "The provider's configuration is known only after apply, but the plan needs the account",

@@ -64,7 +64,7 @@ it("the generator writes pages for list resources, actions and identities, with 
   expect(grant).toMatch(/#### Required\n\n- `id` \(String\)[\s\S]*#### Optional\n\n- `origin` [\s\S]*### Import by id/);
   // A part that the catalogue lacks has no pages.
   expect(pages.get("resources/webhook.md")).not.toContain("Identity Schema");
-  expect(() => registryPages({ ...all, ...newer })).toThrow("list-resource.tfquery.hcl is missing");
+  expect(() => registryPages({ ...all, ...newer, example: () => undefined })).toThrow(" is missing: each page");
 });
 
 it("the editor's schema and the pages describe every declarable attribute", () => {

@@ -4,7 +4,13 @@ import { decodeDynamic, encodeDynamic } from "../codec/dynamic.ts";
 import { checkSource } from "../data/define.ts";
 import { type ListResource, listed, listResources } from "../data/lists.ts";
 import { problem, refuse } from "../messages.ts";
-import { generatedConfig, terraformKind, withheldByImport, withNull } from "../resource/attribute-mapping.ts";
+import {
+  generatedConfig,
+  terraformKind,
+  withheldByImport,
+  withNull,
+  withPriceText,
+} from "../resource/attribute-mapping.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { importable } from "../resource/read.ts";
 import { encodeIdentity, resourceIdentity } from "../schema/identity.ts";
@@ -35,6 +41,7 @@ export const calls: Calls = {
           const known = (decodeDynamic(config, source.schema.attributes) ?? {}) as JsonObject;
           const found = checkSource(source, known, "list");
           if (found.some(isError)) return found;
+          const { attributes } = schemaOf(kind);
           const held = withheldByImport(kind);
           const scope = scopeOf(requireSession(connection), connection.activity);
           const warn = (reason: Diagnostic) => noticed.push(reason);
@@ -48,7 +55,12 @@ export const calls: Calls = {
             await send({
               identity: encodeIdentity(kind, identity),
               displayName,
-              ...(state && { resourceObject: encodeDynamic(withNull(state, held), schemaOf(kind).attributes) }),
+              ...(state && {
+                resourceObject: encodeDynamic(
+                  withPriceText(attributes, withNull(state, held), scope.session),
+                  attributes,
+                ),
+              }),
               diagnostic: await notices(),
             });
           }

@@ -276,8 +276,8 @@ function encoded(
   scope: ProviderScope,
   planned: ValueObject | null = null,
 ): Encoded {
-  const { state, mark } = withheld(answer.state, answer.mark, held);
   const { attributes } = schemaOf(kind);
+  const { state, mark } = withheld(answer.state, answer.mark, held);
   const shown = state && withPriceText(attributes, withPendingId(state, mark), scope.session, planned);
   return {
     newState: encodeDynamic(shown, attributes),

@@ -149,7 +149,7 @@ interface Listing {
 }
 
 /**
- * Lists the matching objects. Sends no request after the call is cancelled.
+ * Lists the matching objects. Reads no further list after the call is cancelled.
  * @throws HostformError if a list cannot be read.
  */
 export async function* listed(

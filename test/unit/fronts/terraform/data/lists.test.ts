@@ -90,7 +90,7 @@ describe("list resources", () => {
   });
 
   it("return the objects of each kind as an import would have them, with one more request for the plans", async () => {
-    const account = await opened();
+    const account = await opened({ config: { money_scale: 2 } });
     fillAgency(account.control, { services: 3, webhooks: 1, accounts: 1 });
     account.control.create("migration_requests", { domain: "old.example" });
     account.sent();
@@ -104,6 +104,7 @@ describe("list resources", () => {
     });
     expect(all[LISTED.indexOf("hosting_service")]?.objects[0]?.state).toMatchObject({
       plan_id: 11,
+      price_text: "5.00 USD",
       suspended: null,
       deletion_policy: "prevent",
     });
