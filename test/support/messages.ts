@@ -189,7 +189,6 @@ export const samples: Samples = {
   "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The API does not know the object (404)." }],
   "plan.gone/ended": [{ ...one, how: "was deleted on 2026-11-20" }],
   "plan.gone/listed": [one],
-  "plan.lookalike/named": [{ noun: "service", name: "www.acme.example", ids: "1001, 1002 (ended), 1003" }],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
   "plan.unfit/replace": [
     { address: "hosting_service.www", noun: "service", why: "keyless" },
@@ -222,6 +221,7 @@ export const samples: Samples = {
     },
     { ...two, shown: [], other: ["domain", "acme.example", "www.acme.example"] },
   ],
+  "plan.lookalike/named": [{ noun: "service", name: "www.acme.example", ids: "1001, 1002 (ended), 1003" }],
   "plan.lookalike/renamed": [{ address: "hosting_service.www", former: "hosting_service.shop" }],
   "state.missing": [
     { ...lost, isNew: true, holder: undefined, others: [] },
