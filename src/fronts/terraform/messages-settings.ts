@@ -160,13 +160,6 @@ export const settings = {
       `Set \`${name}\`. If the attribute is optional, you can omit it (null).`,
     ),
   ),
-  "config.missing_attribute/action_password": error(({ type }: Words<"type">) =>
-    texts(
-      `\`password\` is required: the host generates no password for a service of type ${type}`,
-      undefined,
-      "Replace `secret_output` by `password`.",
-    ),
-  ),
   "config.missing_attribute/action_secret": error(
     texts(
       "`password` or `secret_output` is required",
@@ -174,11 +167,11 @@ export const settings = {
       "Set one of them. With `-invoke`, set `password` from a variable that is sensitive and not ephemeral.",
     ),
   ),
-  "config.invalid_value/action_password": error(({ type }: Words<"type">) =>
+  "config.invalid_value/action_password": error(({ type, right, wrong }: Words<"type" | "right" | "wrong">) =>
     texts(
-      `The host generates the password of a service of type ${type}`,
-      undefined,
-      "Replace `password` by `secret_output`.",
+      `A service of type ${type} needs \`${right}\`, not \`${wrong}\``,
+      "The host generates the password only for Root VPS and Virtual Desktop.",
+      `Replace \`${wrong}\` by \`${right}\`.`,
     ),
   ),
   "config.missing_attribute/one_of": error(({ words }: Words<"words">) =>

@@ -194,7 +194,7 @@ function changing({
   return {
     name: `hosting_${effect}`,
     schema: { version: 0, description, attributes: { [ID]: required("string", "Id of the service."), ...attributes } },
-    check: (config) => check?.(config) ?? [],
+    ...(check && { check }),
     plan,
     // Two actions of a run may change one service at the same time. The second one must read the result of the first one.
     invoke: (config, invocation) => {
@@ -281,9 +281,11 @@ const resetPassword = changing({
   check: checkSecrets,
   suits({ password: given = null }, { product_type: type }) {
     const form = passwordForm(typeof type === "string" ? type : null);
-    const about = { type: JSON.stringify(type), attribute: ["password"] };
-    if (form === "given" && given === null) return [problem("config.missing_attribute/action_password", about)];
-    return form === "generated" && given !== null ? [problem("config.invalid_value/action_password", about)] : [];
+    const [wrong, right] =
+      given === null ? (["secret_output", "password"] as const) : (["password", "secret_output"] as const);
+    if (form === "unknown" || (form === "given") === (given !== null)) return [];
+    const about = { type: JSON.stringify(type), wrong, right, attribute: [wrong] };
+    return [problem("config.invalid_value/action_password", about)];
   },
 });
 

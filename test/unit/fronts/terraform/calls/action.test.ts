@@ -140,6 +140,13 @@ describe("hosting_suspend", () => {
     expect(changesSent()).toHaveLength(1);
   });
 
+  it("may send a second request while the job of an earlier invocation is queued", async () => {
+    const service_id = await start(SHARED, { jobSeconds: 100_000 });
+    await suspend().run({ service_id });
+    await suspend().run({ service_id });
+    expect(changesSent()).toHaveLength(2);
+  });
+
   it("completes the running request after Ctrl-C, and reports it", async () => {
     const service_id = await start(SHARED, { jobSeconds: 100_000 });
     const { said } = await suspend().invoke(
@@ -250,12 +257,12 @@ describe("hosting_reset_password", () => {
     ],
     ["no secret", SERVER, {}, "`password` or `secret_output` is required"],
     ["a short password", SHARED, { password: "short" }, "password: at least 8 characters"],
-    ["a password for a server", SERVER, { password }, 'The host generates the password of a service of type "vps"'],
+    ["a password for a server", SERVER, { password }, 'A service of type "vps" needs `secret_output`, not `password`'],
     [
       "no password for a site",
       SHARED,
       { secret_output: output("x") },
-      '`password` is required: the host generates no password for a service of type "shared"',
+      'A service of type "shared" needs `password`, not `secret_output`',
     ],
     ["a place outside of the folder", SERVER, { secret_output: output("../x") }, "cannot be written to the file ../x"],
   ])("rejects %s before any request", async (_, plan, config, summary) => {
