@@ -1,6 +1,6 @@
 /** Texts of the provider about its configuration, values on the wire, data sources and actions. */
 import { type Catalogue, either, error, type Texts, type Words, warning } from "../../core/messages/message.ts";
-import type { Diagnostic, Remedy } from "../../core/model/index.ts";
+import type { Condition, Diagnostic, Remedy } from "../../core/model/index.ts";
 
 export const texts = (summary: string, detail?: string, ...remedies: readonly Remedy[]): Texts => ({
   summary,
@@ -220,6 +220,13 @@ export const settings = {
   ),
   "terraform.action/unneeded": warning(({ what, done }: Of & Words<"done">) =>
     texts(`${what} is already ${done}: the action sends a request only if this changes before the invocation`),
+  ),
+  "terraform.action/stuck": error(({ what, reasons }: Of & { reasons: readonly Condition[] }) =>
+    texts(
+      `The action cannot change ${what}`,
+      reasons.flatMap(({ summary, detail }) => [`${summary}.`, detail ?? []].flat()).join(" "),
+      ...reasons.flatMap(({ remedies }) => remedies ?? []),
+    ),
   ),
   "terraform.action/early": either(({ what }: Of & { severity: Diagnostic["severity"] }) =>
     texts(

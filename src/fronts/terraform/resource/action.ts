@@ -110,9 +110,8 @@ function changing({
     const asked = { prior: change.before, planned: planned.result, isReplacement: false, isAction: true };
     // An unpaid invoice keeps the service suspended.
     const isHeld = declared.suspended === false && phase === "suspended" && change.requests === 0;
-    const wrong =
-      isHeld || change.unfulfilled ? notices.map((each) => ({ ...each, severity: "error" as const })) : notices;
-    if (wrong.some(isError)) refuse(...wrong);
+    if (isHeld || change.unfulfilled) refuse(problem("terraform.action/stuck", { what, reasons: conditions }));
+    if (notices.some(isError)) refuse(...notices);
     return { change, what, declared, asked, notices, isEarly: change.deferred.length > 0 };
   }
 

@@ -198,7 +198,13 @@ describe("hosting_suspend", () => {
   it("never changes a service with an unknown status word", async () => {
     const service_id = await start(SHARED, {}, {}, { active: "limbo" });
     for (const action of [suspend(), unsuspend()])
-      expect(texts((await action.run({ service_id })).said)[0]).toMatch(/^error: .*limbo/);
+      expect((await action.run({ service_id })).said).toMatchObject([
+        {
+          severity: "error",
+          summary: expect.stringContaining("The action cannot change"),
+          detail: expect.stringContaining("limbo"),
+        },
+      ]);
     expect(changesSent()).toEqual([]);
   });
 
@@ -231,6 +237,19 @@ describe("hosting_unsuspend", () => {
     expect((await unsuspend().invoke({ service_id })).said).toEqual([]);
     expect(changesSent()).toEqual([`POST /services/${service_id}/unsuspend`]);
     expect(statusOf(service_id)).toBe("active");
+  });
+});
+
+describe("hosting_unsuspend with an overdue invoice", () => {
+  it("fails in the plan and in the invocation, because the host would suspend the service again", async () => {
+    const service_id = await start();
+    const id = Number(service_id);
+    sandbox.control.advanceClock({ days: 60 });
+    const unpaid = sandbox.control.list("invoices").filter((one) => one.order_id === id && one.status === "unpaid");
+    expect([unpaid.length > 0, statusOf(service_id)]).toEqual([true, "suspended"]);
+    for (const { said } of [await unsuspend().plan({ service_id }), await unsuspend().invoke({ service_id })])
+      expect(said).toMatchObject([{ severity: "error", summary: expect.stringContaining("The action cannot change") }]);
+    expect(changesSent()).toEqual([]);
   });
 });
 
