@@ -17,6 +17,7 @@ const FROM_SOURCES: Readonly<Record<string, string>> = {
   "test/house/rendered-remedies.test.ts": "reads the definitions of the commands",
   "test/support/files-of-c6bd9028.ts": "opens sessions of the provider for the modelled Terraform, beside the sources",
   "test/support/shipped.ts": "HOSTFORM_TEST_SOURCES=1 wants the sources",
+  "test/support/terraform-core-actions.ts": "encodes the values of the modelled Terraform",
   "test/support/terraform-core-process.ts": "ends a command between two effects inside the provider",
   "test/support/terraform-core-query.ts": "encodes the values of the modelled Terraform",
   "test/support/terraform-core-wire.ts": "encodes the values of the modelled Terraform",

@@ -1,6 +1,6 @@
 /** Texts of the provider about its configuration, values on the wire, data sources and actions. */
 import { type Catalogue, either, error, type Texts, type Words, warning } from "../../core/messages/message.ts";
-import type { Diagnostic, Remedy } from "../../core/model/index.ts";
+import type { Condition, Diagnostic, Remedy } from "../../core/model/index.ts";
 
 export const texts = (summary: string, detail?: string, ...remedies: readonly Remedy[]): Texts => ({
   summary,
@@ -192,13 +192,6 @@ export const settings = {
       `Set \`${name}\`. If the attribute is optional, you can omit it (null).`,
     ),
   ),
-  "config.missing_attribute/action_password": error(({ type }: Words<"type">) =>
-    texts(
-      `\`password\` is required: the host generates no password for a service of type ${type}`,
-      undefined,
-      "Replace `secret_output` by `password`.",
-    ),
-  ),
   "config.missing_attribute/action_secret": error(
     texts(
       "`password` or `secret_output` is required",
@@ -206,11 +199,11 @@ export const settings = {
       "Set one of them. With `-invoke`, set `password` from a variable that is sensitive and not ephemeral.",
     ),
   ),
-  "config.invalid_value/action_password": error(({ type }: Words<"type">) =>
+  "config.invalid_value/action_password": error(({ type, right, wrong }: Words<"type" | "right" | "wrong">) =>
     texts(
-      `The host generates the password of a service of type ${type}`,
-      undefined,
-      "Replace `password` by `secret_output`.",
+      `A service of type ${type} needs \`${right}\`, not \`${wrong}\``,
+      "The host generates the password only for Root VPS and Virtual Desktop.",
+      `Replace \`${wrong}\` by \`${right}\`.`,
     ),
   ),
   "config.missing_attribute/one_of": error(({ words }: Words<"words">) =>
@@ -259,6 +252,13 @@ export const settings = {
   ),
   "terraform.action/unneeded": warning(({ what, done }: Of & Words<"done">) =>
     texts(`${what} is already ${done}: the action sends a request only if this changes before the invocation`),
+  ),
+  "terraform.action/stuck": error(({ what, reasons }: Of & { reasons: readonly Condition[] }) =>
+    texts(
+      `The action cannot change ${what}`,
+      reasons.flatMap(({ summary, detail }) => [`${summary}.`, detail ?? []].flat()).join(" "),
+      ...reasons.flatMap(({ remedies }) => remedies ?? []),
+    ),
   ),
   "terraform.action/early": either(({ what }: Of & { severity: Diagnostic["severity"] }) =>
     texts(

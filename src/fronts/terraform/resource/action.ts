@@ -110,9 +110,8 @@ function changing({
     const asked = { prior: change.before, planned: planned.result, isReplacement: false, isAction: true };
     // An unpaid invoice keeps the service suspended.
     const isHeld = declared.suspended === false && phase === "suspended" && change.requests === 0;
-    const wrong =
-      isHeld || change.unfulfilled ? notices.map((each) => ({ ...each, severity: "error" as const })) : notices;
-    if (wrong.some(isError)) refuse(...wrong);
+    if (isHeld || change.unfulfilled) refuse(problem("terraform.action/stuck", { what, reasons: conditions }));
+    if (notices.some(isError)) refuse(...notices);
     return { change, what, declared, asked, notices, isEarly: change.deferred.length > 0 };
   }
 
@@ -194,7 +193,7 @@ function changing({
   return {
     name: `hosting_${effect}`,
     schema: { version: 0, description, attributes: { [ID]: required("string", "Id of the service."), ...attributes } },
-    check: (config) => check?.(config) ?? [],
+    ...(check && { check }),
     plan,
     // Two actions of a run may change one service at the same time. The second one must read the result of the first one.
     invoke: (config, invocation) => {
@@ -281,9 +280,11 @@ const resetPassword = changing({
   check: checkSecrets,
   suits({ password: given = null }, { product_type: type }) {
     const form = passwordForm(typeof type === "string" ? type : null);
-    const about = { type: JSON.stringify(type), attribute: ["password"] };
-    if (form === "given" && given === null) return [problem("config.missing_attribute/action_password", about)];
-    return form === "generated" && given !== null ? [problem("config.invalid_value/action_password", about)] : [];
+    const [wrong, right] =
+      given === null ? (["secret_output", "password"] as const) : (["password", "secret_output"] as const);
+    if (form === "unknown" || (form === "given") === (given !== null)) return [];
+    const about = { type: JSON.stringify(type), wrong, right, attribute: [wrong] };
+    return [problem("config.invalid_value/action_password", about)];
   },
 });
 

@@ -140,6 +140,13 @@ describe("hosting_suspend", () => {
     expect(changesSent()).toHaveLength(1);
   });
 
+  it("may send a second request while the job of an earlier invocation is queued", async () => {
+    const service_id = await start(SHARED, { jobSeconds: 100_000 });
+    await suspend().run({ service_id });
+    await suspend().run({ service_id });
+    expect(changesSent()).toHaveLength(2);
+  });
+
   it("completes the running request after Ctrl-C, and reports it", async () => {
     const service_id = await start(SHARED, { jobSeconds: 100_000 });
     const { said } = await suspend().invoke(
@@ -191,7 +198,13 @@ describe("hosting_suspend", () => {
   it("never changes a service with an unknown status word", async () => {
     const service_id = await start(SHARED, {}, {}, { active: "limbo" });
     for (const action of [suspend(), unsuspend()])
-      expect(texts((await action.run({ service_id })).said)[0]).toMatch(/^error: .*limbo/);
+      expect((await action.run({ service_id })).said).toMatchObject([
+        {
+          severity: "error",
+          summary: expect.stringContaining("The action cannot change"),
+          detail: expect.stringContaining("limbo"),
+        },
+      ]);
     expect(changesSent()).toEqual([]);
   });
 
@@ -227,6 +240,19 @@ describe("hosting_unsuspend", () => {
   });
 });
 
+describe("hosting_unsuspend with an overdue invoice", () => {
+  it("fails in the plan and in the invocation, because the host would suspend the service again", async () => {
+    const service_id = await start();
+    const id = Number(service_id);
+    sandbox.control.advanceClock({ days: 60 });
+    const unpaid = sandbox.control.list("invoices").filter((one) => one.order_id === id && one.status === "unpaid");
+    expect([unpaid.length > 0, statusOf(service_id)]).toEqual([true, "suspended"]);
+    for (const { said } of [await unsuspend().plan({ service_id }), await unsuspend().invoke({ service_id })])
+      expect(said).toMatchObject([{ severity: "error", summary: expect.stringContaining("The action cannot change") }]);
+    expect(changesSent()).toEqual([]);
+  });
+});
+
 describe("hosting_reset_password", () => {
   const password = "correct horse battery";
   const output = (file: string) => ({ file, env_file: null, command: null, outside_project: null });
@@ -250,12 +276,12 @@ describe("hosting_reset_password", () => {
     ],
     ["no secret", SERVER, {}, "`password` or `secret_output` is required"],
     ["a short password", SHARED, { password: "short" }, "password: at least 8 characters"],
-    ["a password for a server", SERVER, { password }, 'The host generates the password of a service of type "vps"'],
+    ["a password for a server", SERVER, { password }, 'A service of type "vps" needs `secret_output`, not `password`'],
     [
       "no password for a site",
       SHARED,
       { secret_output: output("x") },
-      '`password` is required: the host generates no password for a service of type "shared"',
+      'A service of type "shared" needs `password`, not `secret_output`',
     ],
     ["a place outside of the folder", SERVER, { secret_output: output("../x") }, "cannot be written to the file ../x"],
   ])("rejects %s before any request", async (_, plan, config, summary) => {

@@ -58,6 +58,7 @@ describe("what there is", () => {
     expect(metadata.resources.map(({ typeName }) => typeName)).toEqual([...catalogue.resources.keys()]);
     expect(metadata.dataSources.map(({ typeName }) => typeName)).toEqual([...catalogue.dataSources.keys()]);
     expect(metadata.ephemeralResources.map(({ typeName }) => typeName)).toEqual([...catalogue.ephemeral.keys()]);
+    expect(metadata.actions.map(({ typeName }) => typeName)).toEqual([...catalogue.actions.keys()]);
     expect(metadata.functions.map(({ name }) => name)).toEqual([...catalogue.functions.keys()]);
     expect(metadata.serverCapabilities).toMatchObject({
       planDestroy: true,
