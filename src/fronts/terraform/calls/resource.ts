@@ -199,8 +199,10 @@ export const calls: Calls = {
         return found;
       }),
     );
-    if (deferral.answer.deferred !== undefined && answer.plannedState === proposedNewState)
+    if (deferral.answer.deferred !== undefined && answer.plannedState === proposedNewState) {
       answer.plannedState = withUnknown(proposedNewState, attributes);
+      plannedIdentity = request.priorIdentity;
+    }
     return { ...answer, ...deferral.answer, plannedIdentity, diagnostics };
   }),
 
