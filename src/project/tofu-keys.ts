@@ -44,8 +44,11 @@ const pbkdf2 = z.strictObject({
 });
 const external = z.strictObject({ ...alias, command: z.tuple([z.string()], z.string()) });
 const header = z.looseObject({ magic: z.literal("OpenTofu-External-Key-Provider"), version: z.literal(1) });
+const key = z
+  .base64()
+  .refine((text) => [16, 24, 32].includes(Buffer.from(text, "base64").length), "expected 16, 24 or 32 bytes");
 const output = z.strictObject({
-  keys: z.strictObject({ encryption_key: z.base64(), decryption_key: z.base64().optional() }),
+  keys: z.strictObject({ encryption_key: key, decryption_key: key.optional() }),
   meta: z.strictObject({ external_data: z.record(z.string(), z.json()).nullish() }),
 });
 
@@ -128,6 +131,6 @@ function checked<T extends z.ZodType>(schema: T, found: unknown, place: string):
 function refuse(what: string): never {
   return fail("state.key", `${TF_ENCRYPTION} ${what}`, {
     detail: "hostform supports the key providers pbkdf2 (with a passphrase) and external, and the method aes_gcm.",
-    remedies: ["Set it to an encryption of OpenTofu in which `state` names such a method."],
+    remedies: ["Name such a method in its block `state`."],
   });
 }

@@ -178,6 +178,18 @@ describe("a state with the encryption of OpenTofu", { timeout: 60_000 }, () => {
   });
 });
 
+it("resolve reads the encrypted state of an OpenTofu folder with TF_ENCRYPTION alone", async () => {
+  const project = await startProject();
+  const recorded = new URL("../unit/core/record/fixtures/opentofu-passphrase.tfstate", import.meta.url);
+  writeFileSync(path.join(project.dir, "terraform.tfstate"), readFileSync(recorded));
+  const locked = await project.run("resolve");
+  expect(locked.code, locked.text).toBe(1);
+  expect(locked.text).toContain("encrypted by OpenTofu with key_provider.pbkdf2.main");
+  project.env.TF_ENCRYPTION = tofuEnv.TF_ENCRYPTION;
+  const read = await project.run("resolve");
+  expect(read.code, read.text).toBe(0);
+});
+
 const ENGINE = process.env.HOSTFORM_TEST_TERRAFORM ?? "";
 const describeTofu = /tofu$/.test(ENGINE) ? describe : describe.skip;
 

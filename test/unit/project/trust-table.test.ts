@@ -95,7 +95,8 @@ const STACK = answers({
     moved: from to
     removed: from lifecycle.destroy
     resource: count for_each depends_on provider
-    resource.lifecycle: prevent_destroy ignore_changes create_before_destroy
+    resource.lifecycle: prevent_destroy ignore_changes create_before_destroy destroy enabled
+    data.lifecycle: enabled
     resource.hosting_client_account: name company_name company_number vat_number currency deletion_policy replace_on_change timeouts.create
     resource.hosting_domain: domain years currency nameserver_mode registrant_contact deletion_policy replace_on_change timeouts.create
     resource.hosting_grant: service_id email permission expires_at timeouts.create timeouts.delete

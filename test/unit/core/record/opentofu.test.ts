@@ -219,6 +219,10 @@ describe("a refusal", () => {
   test.each([
     ["nothing", ""],
     ["another program", '{"magic":"x","version":1}\n{}'],
+    [
+      "a key of 15 bytes",
+      `{"magic":"OpenTofu-External-Key-Provider","version":1}\n{"keys":{"encryption_key":"${"A".repeat(20)}"},"meta":{}}`,
+    ],
     ["no key", '{"magic":"OpenTofu-External-Key-Provider","version":1}\n{"keys":{},"meta":{}}'],
   ])("of a program that prints %s", async (_, printed) => {
     const encryption = withKeys(EXTERNAL, async () => printed);
