@@ -62,6 +62,14 @@ export function engine(): Engine | undefined {
   return known;
 }
 
+/** An engine with identities of resources. */
+export const IDENTITIES: Program = {
+  name: "Terraform 1.12 or OpenTofu 1.12",
+  path: (engine()?.minor ?? 0) >= 12 ? TERRAFORM.path : undefined,
+  get: "Put its path into HOSTFORM_TEST_TERRAFORM.",
+  optionalInCi: true,
+};
+
 /** Returns the expectation for the engine of the tests: Terraform 1.11, a newer Terraform, or OpenTofu. */
 export function perEngine<T>(terraform: T, { newer = terraform, tofu = terraform }: { newer?: T; tofu?: T }): T {
   const { name, minor } = engine() ?? { name: "Terraform", minor: 11 };

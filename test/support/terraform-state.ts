@@ -7,6 +7,8 @@ export interface InstanceState {
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Dotted paths of the sensitive attributes. */
   readonly sensitive: readonly string[];
+  /** Undefined without an identity, and from an engine without identities. */
+  readonly identity?: Readonly<Record<string, unknown>> | undefined;
 }
 
 interface RawInstance {
@@ -14,6 +16,7 @@ interface RawInstance {
   readonly status?: string;
   readonly deposed?: string;
   readonly attributes: Record<string, unknown>;
+  readonly identity?: Record<string, unknown>;
   readonly sensitive_attributes?: { readonly type: string; readonly value: unknown }[][];
 }
 
@@ -42,7 +45,7 @@ export function readState(file: string): ReadonlyMap<string, InstanceState> {
         const sensitive = (raw.sensitive_attributes ?? []).map((steps) => steps.map(({ value }) => value).join("."));
         return [
           `${base.join(".")}${key}${raw.deposed === undefined ? "" : " (deposed)"}`,
-          { status: raw.status ?? "", attributes: raw.attributes, sensitive },
+          { status: raw.status ?? "", attributes: raw.attributes, sensitive, identity: raw.identity },
         ];
       });
     }),

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { PROVIDER_ADDRESS, platformOf } from "../../src/fronts/terraform/package.ts";
+import { PROVIDER_ADDRESS, PROVIDER_ADDRESSES, platformOf } from "../../src/fronts/terraform/package.ts";
 import { signatureOf } from "../../src/webhooks/index.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { describeWith } from "../support/needing.ts";
@@ -44,6 +44,27 @@ describeWith(TERRAFORM)("commands of Terraform", { timeout: 60_000 }, () => {
     expect(printed.provider_schemas[SOURCE]).toEqual(written);
 
     await terraform.applied();
+    await terraform.expectNoChanges();
+  });
+
+  it("init reads the state of the other engine, and the next apply writes the own address of the provider", async () => {
+    const terraform = await startTerraform({ install: "mirror" });
+    await terraform.write(BOTH);
+    await terraform.init();
+    await terraform.applied();
+    const file = path.join(terraform.dir, "terraform.tfstate");
+    const own = readFileSync(file, "utf8");
+    const other = PROVIDER_ADDRESSES.find((one) => one !== SOURCE) ?? "";
+    await writeFile(file, own.replaceAll(SOURCE, other));
+    expect((await terraform.hostform("resolve")).code).toBe(0);
+    await terraform.init();
+    await terraform.expectNoChanges();
+    await terraform.applied();
+    expect(readFileSync(file, "utf8")).not.toContain(other);
+    expect(terraform.state().size).toBe(2);
+
+    await writeFile(file, own.replaceAll(SOURCE, other));
+    await terraform.well("state", "replace-provider", "-auto-approve", "-no-color", other, SOURCE);
     await terraform.expectNoChanges();
   });
 

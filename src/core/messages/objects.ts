@@ -198,10 +198,6 @@ export const objects = {
       remedies: [{ do: "import", id: object }, ANOTHERS],
     };
   }),
-  "plan.lookalike/named": error(({ noun, name, ids }: Words<"noun" | "name" | "ids">) => ({
-    summary: `Several ${noun}s have the name ${name}: ${ids}`,
-    remedies: [`Import the ${noun} by its id.`],
-  })),
   "plan.gone/import": error(({ address, noun, object, how }: Gone) => ({
     summary: `${address} cannot adopt ${noun} ${object}: it ${how}`,
     remedies: ["Correct the id of the import, or remove the import."],
@@ -293,6 +289,10 @@ export const objects = {
       };
     },
   ),
+  "plan.lookalike/named": error(({ noun, name, ids }: Words<"noun" | "name" | "ids">) => ({
+    summary: `Several ${noun}s have the name ${name}: ${ids}`,
+    remedies: [`Import the ${noun} by its id.`],
+  })),
   "plan.lookalike/renamed": error(({ address, former }: Words<"address" | "former">) => ({
     summary: `${address} may be ${former} under a new name`,
     detail: `${former} has the same hosting plan and is no longer declared. Without a domain, the two cannot be distinguished.`,

@@ -231,6 +231,19 @@ export function withChanges(document: StateDocument, list: readonly Changes[]): 
   };
 }
 
+/** Returns the document with resources of another document. Their fields of Terraform (identity, taint) come with them. */
+export function withResourcesOf(
+  document: StateDocument,
+  { state, remainder }: StateDocument,
+  addresses: readonly string[],
+): StateDocument {
+  const own = <Value>(all: ReadonlyMap<string, Value>) => [...all].filter(([address]) => addresses.includes(address));
+  const put = own(state.resources).map(([, resource]) => resource);
+  const next = withChanges(document, [{ remove: addresses, put }]);
+  const originals = new Map([...next.remainder.originals, ...own(remainder.originals)]);
+  return { ...next, remainder: { ...next.remainder, originals } };
+}
+
 /** Returns the last change of each address. */
 export function touchedBy(list: readonly Changes[]): Map<string, ResourceState | undefined> {
   const touched = new Map<string, ResourceState | undefined>();

@@ -18,8 +18,9 @@ import {
   Revision,
   rearrangeResources,
   withOutputs,
+  withResourcesOf,
 } from "./revise.ts";
-import { taintedAddresses, unmanagedAddresses } from "./state-document.ts";
+import { type StateDocument, taintedAddresses, unmanagedAddresses } from "./state-document.ts";
 import { refuseWrite, withDetail } from "./state-file.ts";
 
 /** Public part of a session. Tests have their own. */
@@ -110,6 +111,22 @@ export class StateSession {
   async put(resource: ResourceState): Promise<void> {
     this.#onResource(resource);
     await this.#change((revision) => (revision.put(resource) ? [resource.address] : undefined));
+  }
+
+  /** Document of the state, with the fields of Terraform. */
+  get document(): StateDocument {
+    return this.#revision.document;
+  }
+
+  /** Adds resources of another state, with their fields of Terraform. Throws as `put` does. */
+  async receive(document: StateDocument, addresses: readonly string[]): Promise<void> {
+    if (addresses.length === 0) return;
+    for (const [address, resource] of document.state.resources)
+      if (addresses.includes(address)) this.#onResource(resource);
+    await this.#change((revision) => {
+      revision.document = withResourcesOf(revision.document, document, addresses);
+      return addresses;
+    }, true);
   }
 
   /** Removes resources by exact address. Ignores unknown addresses. Throws as `put` does. */

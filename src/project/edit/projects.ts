@@ -297,8 +297,8 @@ async function carryOut(from: Project, to: Project, move: Move): Promise<void> {
         if (other && other.attributes.id !== entry.attributes.id)
           refuseMove(`${entry.address} is another object there`);
       }
-      const missing = entries.filter(({ address }) => !held.has(address));
-      await writeFiles(move.created, async () => void (await Promise.all(missing.map((entry) => target.put(entry)))));
+      const missing = entries.map(({ address }) => address).filter((address) => !held.has(address));
+      await writeFiles(move.created, () => target.receive(source.document, missing));
       await forget(begun);
       await write(move.files.map(({ file, before, leaving: text }) => ({ file, before, text })));
       await forget(names);

@@ -30,6 +30,14 @@ describe("import", () => {
     expect(planned.code).toBe(0);
   });
 
+  it("accepts the domain instead of the id", async () => {
+    const made = await projectWithService();
+    const { domain } = made.sandbox.control.list("services").find(({ id }) => String(id) === made.id) ?? {};
+    const imported = await made.run(["import", WWW, String(domain)]);
+    expect(imported).toMatchObject({ code: 0, stdout: `Imported ${WWW}: service ${made.id}\n` });
+    expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+  });
+
   it("takes values that the API never returns from the declaration: policy, reference, coupon", async () => {
     const made = await projectWithService("    coupon_code: WELCOME10\n    reference: main\n");
     expect((await made.run(["import", WWW, made.id])).code).toBe(0);

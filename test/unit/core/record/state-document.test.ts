@@ -23,6 +23,19 @@ const terraformText = readFileSync(new URL("fixtures/written-by-terraform.txt", 
 const decoded = (text: string) => decodeState(text, "hosting.tfstate");
 
 describe("encoding", () => {
+  test("writes a first resource in the registry of the engine that wrote the file", () => {
+    const plans = {
+      mode: "data",
+      type: "hosting_plans",
+      name: "all",
+      provider: 'provider["registry.opentofu.org/hostform/hosting"]',
+      instances: [],
+    };
+    const document = withResource(decoded(file([plans])), resource("hosting_service.acme", "42"));
+    const { resources } = JSON.parse(encodeState(document));
+    expect(resources.map((one: typeof plans) => one.provider)).toEqual([plans.provider, plans.provider]);
+  });
+
   test("writes format 4 exactly as Terraform would", () => {
     const resources = [
       resource('hosting_grant.acme["dev@acme.example"]', "g1", {
