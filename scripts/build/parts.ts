@@ -44,10 +44,13 @@ export async function bundleParts(
   return embeddedFiles(metafile, root);
 }
 
-/** Returns the bundler's options for the provider, with its schema as the response that Terraform receives. */
+/** Returns the bundler's options for the provider, with the responses that Terraform requests at each start. */
 export async function preparedResponses(): Promise<BuildOptions> {
   const provider = createProvider({ env: {}, log: () => undefined });
-  const schema = await provider.handle("GetProviderSchema", new Uint8Array());
-  const prepared = { GetProviderSchema: Buffer.from(schema ?? []).toString("base64") };
+  const prepared: Record<string, string> = {};
+  for (const method of ["GetProviderSchema", "GetResourceIdentitySchemas"]) {
+    const response = await provider.handle(method, new Uint8Array());
+    prepared[method] = Buffer.from(response ?? []).toString("base64");
+  }
   return { define: { PREPARED: JSON.stringify(JSON.stringify(prepared)) } };
 }
