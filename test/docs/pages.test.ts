@@ -100,6 +100,6 @@ describe("the check of the pages", () => {
     const skipped = pages().flatMap(({ blocks }) =>
       blocks.filter(({ lang, directives }) => lang === "sh" && directives.has("not run")),
     );
-    expect(skipped.length).toBeLessThan(15);
+    expect(skipped.length).toBeLessThan(16);
   });
 });

@@ -41,7 +41,10 @@ describeWith(TERRAFORM)("commands of Terraform", { timeout: 60_000 }, () => {
     const printed = JSON.parse(await terraform.well("providers", "schema", "-json"));
     const file = path.resolve(import.meta.dirname, "../../schemas/provider.json");
     const written = JSON.parse(readFileSync(file, "utf8")).provider_schemas[PROVIDER_ADDRESS];
-    expect(printed.provider_schemas[SOURCE]).toEqual(written);
+    // Older engines do not know lists, identities and actions.
+    const known = Object.keys(printed.provider_schemas[SOURCE]);
+    expect(known.length).toBeGreaterThan(4);
+    expect(printed.provider_schemas[SOURCE]).toEqual(Object.fromEntries(known.map((key) => [key, written[key]])));
 
     await terraform.applied();
     await terraform.expectNoChanges();

@@ -18,17 +18,28 @@ const REQUIRED =
 /** True for pages whose HCL is generated from the examples. */
 const isGenerated = ({ file }: Page) => isOfRegistry(file) && !file.startsWith("docs/guides/");
 
-/** HCL of the hand-written pages, each with a name from its page and line. */
+const isRoot = (text: string) => /^(?:import|removed) \{/m.test(text);
+
+/** HCL of the hand-written pages, each with a name from its page and line. The first files of a folder on a page form one text. */
 const blocks = pages()
   .filter((page) => !isGenerated(page))
-  .flatMap(({ file, blocks: all }) =>
-    all
+  .flatMap(({ file, blocks: all }) => {
+    const named = all
       .filter(({ lang }) => lang === "terraform")
-      .map(({ line, text }) => [`${file.replace(/\W+/g, "-")}-${line}`, text] as const),
-  );
+      .map(({ line, text, directives }) => ({ name: `${file.replace(/\W+/g, "-")}-${line}`, text, directives }));
+    const seen = new Set<string>();
+    const folders = Map.groupBy(named, ({ name, text, directives }) => {
+      const target = directives.get("file");
+      if (target === undefined || isRoot(text) || seen.has(target)) return name;
+      seen.add(target);
+      return path.dirname(target);
+    });
+    return [...folders.values()].map(
+      (group) => [group[0]?.name ?? "", group.map(({ text }) => text).join("\n")] as const,
+    );
+  });
 
 const read = (file: string) => readFileSync(path.join(EXAMPLES, file), "utf8");
-const isRoot = (text: string) => /^(?:import|removed) \{/m.test(text);
 
 /** Returns a module call whose variables are null. */
 function module(name: string, text: string): string {
@@ -66,6 +77,7 @@ describeWith(TERRAFORM)("HCL", { timeout: 90_000 }, () => {
     expect(await terraform.validate()).toEqual([]);
     // `import` and `removed` belong into a root module. Without a resource block, `import` names its provider.
     for (const [, text] of roots) {
+      await terraform.write(text.includes("required_providers") ? "" : REQUIRED, "versions.tf");
       const isAlone = !/^resource |^ {2}provider /m.test(text);
       await terraform.write(isAlone ? text.replace(/^import \{$/gm, "$&\n  provider = hosting") : text);
       expect(await terraform.validate()).toEqual([]);

@@ -68,7 +68,9 @@ const changesOf = (plan: Document) =>
           change: {
             actions: (change.actions as unknown as string[]).toSorted(),
             keys: keysOf(change),
-            after: keysOf(change.after ?? {}).filter((key) => !["timeouts", "replace_on_change"].includes(key)),
+            after: keysOf(change.after ?? {}).filter(
+              (key) => !["timeouts", "replace_on_change", "price_text"].includes(key),
+            ),
           },
         },
       ],

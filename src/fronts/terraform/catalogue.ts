@@ -30,17 +30,21 @@ type JsonTree = { readonly [key: string]: unknown };
  * Returns the catalogue in the format of `terraform providers schema -json`, for generators of bindings and documentation. Keys are in
  * Terraform's alphabetical order.
  */
-export function catalogueJson({ provider, resources, dataSources, ephemeral, lists, functions }: Catalogue): JsonTree {
+export function catalogueJson(all: Catalogue): JsonTree {
   return {
     format_version: "1.0",
     provider_schemas: {
       [PROVIDER_ADDRESS]: {
-        provider: schemaJson(provider),
-        resource_schemas: each(resources, schemaJson),
-        data_source_schemas: each(dataSources, schemaJson),
-        ephemeral_resource_schemas: each(ephemeral, schemaJson),
-        list_resource_schemas: each(lists, schemaJson),
-        functions: each(functions, functionJson),
+        provider: schemaJson(all.provider),
+        resource_schemas: each(all.resources, schemaJson),
+        data_source_schemas: each(all.dataSources, schemaJson),
+        ephemeral_resource_schemas: each(all.ephemeral, schemaJson),
+        list_resource_schemas: each(all.lists, schemaJson),
+        functions: each(all.functions, functionJson),
+        resource_identity_schemas: each(all.identities, identityJson),
+        action_schemas: each(all.actions, ({ description, attributes }) => ({
+          block: blockJson({ description, attributes }),
+        })),
       },
     },
   };
@@ -49,9 +53,22 @@ export function catalogueJson({ provider, resources, dataSources, ephemeral, lis
 const each = <T>(of: ReadonlyMap<string, T>, json: (one: T) => JsonTree): JsonTree =>
   Object.fromEntries([...of].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, one]) => [name, json(one)]));
 
-const schemaJson = ({ version, description, attributes }: Schema): JsonTree => ({
+const schemaJson = ({ version, ...block }: Schema): JsonTree => ({ version, block: blockJson(block) });
+
+const blockJson = ({ description, attributes }: Omit<Schema, "version">): JsonTree => ({
+  attributes: attributesJson(attributes),
+  description,
+  description_kind: "markdown",
+});
+
+const identityJson = ({ version, attributes }: Schema): JsonTree => ({
   version,
-  block: { attributes: attributesJson(attributes), description, description_kind: "markdown" },
+  attributes: each(new Map(Object.entries(attributes)), ({ type, description, required, optional }) => ({
+    type: isNested(type) ? undefined : typeJson(type),
+    description,
+    ...(required && { required_for_import: true }),
+    ...(optional && { optional_for_import: true }),
+  })),
 });
 
 const attributesJson = (attributes: Attributes) => each(new Map(Object.entries(attributes)), attributeJson);

@@ -108,15 +108,17 @@ const STACK = answers({
     resource.hosting_webhook.secret_output: env_file.name
     data: count for_each depends_on provider
     data.hosting_domain_availability: domains
-    data.hosting_grants: service_id
+    data.hosting_client_accounts: name company_number vat_number currency
+    data.hosting_grants: service_id email permission
     data.hosting_invoice: id invoice_number
-    data.hosting_invoices: status paid currency order_id
+    data.hosting_invoices: status paid unpaid currency order_id domain
     data.hosting_migration_request: id
-    data.hosting_migration_requests: domain status
+    data.hosting_migration_requests: domain status order_id
     data.hosting_plan: plan_id name product_type currency billing_cycle
     data.hosting_plans: name product_type currency billing_cycle
     data.hosting_service: id domain
-    data.hosting_services: phase domain plan product_type`,
+    data.hosting_services: phase status domain plan product_type billing_cycle currency
+    data.hosting_webhooks: url events`,
   refused: `
     provider: base_url token token_env token_file money_scale
     terraform.backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
