@@ -5,7 +5,6 @@
  */
 import { domainToASCII, domainToUnicode } from "node:url";
 import { mixture } from "./look-alike.ts";
-import { isLike } from "./selection.ts";
 import type { Json, Value } from "./value.ts";
 
 /** Pattern of texts that are already folded. Avoids work in thousands of comparisons. */
@@ -67,20 +66,6 @@ export function foldedDomain(value: unknown): string | undefined {
 
 export const sameDomain = sameBy(foldedDomain);
 
-/**
- * Returns true if a domain matches a pattern such as `*.acme.example`. `*` matches any text. Pattern and domain may contain A-labels or
- * U-labels.
- */
-export function isDomainLike(pattern: string, domain: unknown): boolean {
-  const ascii = foldedDomain(domain);
-  if (ascii === undefined) return false;
-  // A-labels of a pattern such as `m\u00fc*.example` match no name, so compare U-labels too.
-  return (
-    isLike(foldedDomain(pattern) ?? pattern, ascii) ||
-    isLike(folded(pattern) ?? pattern, domainToUnicode(ascii) || ascii)
-  );
-}
-
 /** Rewrites the domain of an e-mail address. A text without `@` is unchanged. */
 function withDomain(address: string, rewrite: (domain: string) => string): string {
   const at = address.lastIndexOf("@") + 1;
@@ -96,6 +81,30 @@ export function foldedEmail(value: unknown): string | undefined {
 }
 
 export const sameEmail = sameBy(foldedEmail);
+
+/** Converts a pattern to a regular expression. */
+const globOf = (glob: string) =>
+  new RegExp(
+    `^${glob
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replace(/\*+/g, ".*")
+      .replaceAll("?", ".")}$`,
+    "su",
+  );
+
+/** Returns the forms of a text for a pattern: folded, and with A-labels. */
+const formsOf = (text: unknown) =>
+  [folded(text), foldedDomain(text), foldedEmail(text)].filter((form) => form !== undefined);
+
+/**
+ * Returns true if a text matches a pattern such as `*.acme.example`. `*` matches any text, `?` one character. Domains of the pattern and
+ * of the text may contain A-labels or U-labels.
+ */
+export function isNameLike(pattern: unknown, text: unknown): boolean {
+  const globs = formsOf(pattern).map(globOf);
+  // A-labels of a pattern such as `m\u00fc*.example` match no name, so compare U-labels too.
+  return formsOf(text).some((form) => globs.some((glob) => glob.test(form) || glob.test(domainToUnicode(form))));
+}
 
 /** Returns an e-mail address for requests: the declared local part, and the domain as A-labels. */
 export const sentEmail = (address: string): string => withDomain(address.trim(), domainForm);

@@ -3,7 +3,7 @@ import type { ConditionName } from "./condition.ts";
 import type { EffectKind } from "./effect.ts";
 import type { SourceRange } from "./errors.ts";
 import { lookAlikes } from "./look-alike.ts";
-import { isDomainLike, shownName } from "./natural-key.ts";
+import { isNameLike, shownName } from "./natural-key.ts";
 import { type ChangeFacts, domainIn, type PolicyFacts, suspicions } from "./policy-facts.ts";
 import type { PolicyVerdict } from "./policy-verdict.ts";
 import { isLike } from "./selection.ts";
@@ -118,7 +118,7 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
     ),
   never_offline: (sites, { changes }) =>
     changes.flatMap(({ address, site, takesOffline }) => {
-      const isNamed = sites.some((one) => isLike(one, address) || (site !== undefined && isDomainLike(one, site)));
+      const isNamed = sites.some((one) => isLike(one, address) || (site !== undefined && isNameLike(one, site)));
       if (!takesOffline || !isNamed) return [];
       return [{ address, sentence: `${site === undefined ? address : shownName(site)} would go offline` }];
     }),
@@ -229,7 +229,7 @@ function outside(
   verb: string,
   later: string,
 ): Found[] {
-  if (name === undefined || (name !== UNKNOWN && allowed.some((one) => isDomainLike(one, name)))) return [];
+  if (name === undefined || (name !== UNKNOWN && allowed.some((one) => isNameLike(one, name)))) return [];
   return [{ address, sentence: `${address} ${verb} ${name === UNKNOWN ? later : shownName(name)}` }];
 }
 

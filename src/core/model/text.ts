@@ -43,15 +43,6 @@ export function some(names: readonly string[], most = 10): string {
 /** Returns a number with its noun: `1 order`, `2 orders`. */
 export const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-/** Converts a pattern such as `*.acme.example`. `*` matches any text, `?` one character. */
-export function globOf(glob: string): RegExp {
-  const source = glob
-    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
-    .replace(/\*+/g, ".*")
-    .replaceAll("?", ".");
-  return new RegExp(`^${source}$`, "i");
-}
-
 /** Puts a text in shell single quotes, so that its command can be copied safely. */
 export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;

@@ -3,7 +3,7 @@ import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/inde
 import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { type Account, endOf, mayPass } from "../../core/lifecycle/index.ts";
-import { ApiError, fail, foldedDomain, globOf, some } from "../../core/model/index.ts";
+import { ApiError, fail, isNameLike, some } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
 import { raise } from "../messages.ts";
 import type { KeptLists } from "./kept.ts";
@@ -77,7 +77,6 @@ export function selectionOf(
   clients: ReadonlyMap<string, string>,
 ) {
   if (client !== undefined && file === undefined) raise("usage/no_clients", {});
-  const globs = select.map(globOf);
   const owner = client === undefined ? undefined : slug(client);
   const ownerOf = (service: unknown) => slug(clients.get(String(service)) ?? "");
   const unmatched = new Set(select);
@@ -90,14 +89,12 @@ export function selectionOf(
     /** Returns true if the list of the kind may contain selected objects. */
     lists: ({ section, attributes }: Kind) =>
       (owner === undefined || Object.hasOwn(isOwned, section)) &&
-      (globs.length === 0 || Object.hasOwn(attributes.shape, "domain")),
+      (select.length === 0 || Object.hasOwn(attributes.shape, "domain")),
     /** Returns true if the object, which has no parent, is selected. */
     wants(kind: Kind, object: Remote) {
-      const { domain } = object.attributes;
-      const names = [domain, foldedDomain(domain)].flatMap((name) => (typeof name === "string" ? [name] : []));
-      const hits = globs.flatMap((glob, at) => (names.some((name) => glob.test(name)) ? (select[at] ?? []) : []));
+      const hits = select.filter((pattern) => isNameLike(pattern, object.attributes.domain));
       for (const hit of hits) unmatched.delete(hit);
-      const isSelected = globs.length === 0 || hits.length > 0;
+      const isSelected = select.length === 0 || hits.length > 0;
       return isSelected && (owner === undefined || (isOwned[kind.section]?.(kind, object) ?? false));
     },
     /** Rejects patterns that matched no domain. @throws HostformError `usage`. */

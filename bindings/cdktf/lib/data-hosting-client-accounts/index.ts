@@ -23,7 +23,7 @@ export interface DataHostingClientAccountsConfig extends cdktf.TerraformMetaArgu
   */
   readonly currency?: string;
   /**
-  * Only clients of this name, in upper or lower case. `*` matches any text.
+  * Only clients of this name: `*` matches any text, `?` one character; in upper or lower case, international names in either form.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/client_accounts#name DataHostingClientAccounts#name}
   */
@@ -275,7 +275,7 @@ export class DataHostingClientAccounts extends cdktf.TerraformDataSource {
   // name - computed: false, optional: true, required: false
   private _name?: string;
   /**
-  * Only clients of this name, in upper or lower case. `*` matches any text.
+  * Only clients of this name: `*` matches any text, `?` one character; in upper or lower case, international names in either form.
   */
   public get name() {
     return this.getStringAttribute('name');

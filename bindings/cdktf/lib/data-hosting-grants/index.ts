@@ -11,7 +11,7 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface DataHostingGrantsConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Only grants of this email address, in upper or lower case. `*` matches any text, such as `*@acme.example`.
+  * Only grants of this email address, such as `*@acme.example`: `*` matches any text, `?` one character; in upper or lower case, international names in either form.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/grants#email DataHostingGrants#email}
   */
@@ -205,7 +205,7 @@ export class DataHostingGrants extends cdktf.TerraformDataSource {
   // email - computed: false, optional: true, required: false
   private _email?: string;
   /**
-  * Only grants of this email address, in upper or lower case. `*` matches any text, such as `*@acme.example`.
+  * Only grants of this email address, such as `*@acme.example`: `*` matches any text, `?` one character; in upper or lower case, international names in either form.
   */
   public get email() {
     return this.getStringAttribute('email');

@@ -17,7 +17,7 @@ export interface DataHostingInvoicesConfig extends cdktf.TerraformMetaArguments 
   */
   readonly currency?: string;
   /**
-  * Only invoices for services of this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`. Reads the list of services.
+  * Only invoices for services of this domain, such as `*.acme.example`: `*` matches any text, `?` one character; in upper or lower case, international names in either form. Reads the list of services.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/invoices#domain DataHostingInvoices#domain}
   */
@@ -309,7 +309,7 @@ export class DataHostingInvoices extends cdktf.TerraformDataSource {
   // domain - computed: false, optional: true, required: false
   private _domain?: string;
   /**
-  * Only invoices for services of this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`. Reads the list of services.
+  * Only invoices for services of this domain, such as `*.acme.example`: `*` matches any text, `?` one character; in upper or lower case, international names in either form. Reads the list of services.
   */
   public get domain() {
     return this.getStringAttribute('domain');

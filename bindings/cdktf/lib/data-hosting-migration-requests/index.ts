@@ -11,7 +11,7 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface DataHostingMigrationRequestsConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Only requests for this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`.
+  * Only requests for this domain, such as `*.acme.example`: `*` matches any text, `?` one character; in upper or lower case, international names in either form.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/migration_requests#domain DataHostingMigrationRequests#domain}
   */
@@ -205,7 +205,7 @@ export class DataHostingMigrationRequests extends cdktf.TerraformDataSource {
   // domain - computed: false, optional: true, required: false
   private _domain?: string;
   /**
-  * Only requests for this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`.
+  * Only requests for this domain, such as `*.acme.example`: `*` matches any text, `?` one character; in upper or lower case, international names in either form.
   */
   public get domain() {
     return this.getStringAttribute('domain');

@@ -23,7 +23,7 @@ export interface DataHostingServicesConfig extends cdktf.TerraformMetaArguments 
   */
   readonly currency?: string;
   /**
-  * Only services of this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`.
+  * Only services of this domain, such as `*.acme.example`: `*` matches any text, `?` one character; in upper or lower case, international names in either form.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/services#domain DataHostingServices#domain}
   */
@@ -343,7 +343,7 @@ export class DataHostingServices extends cdktf.TerraformDataSource {
   // domain - computed: false, optional: true, required: false
   private _domain?: string;
   /**
-  * Only services of this domain, in upper or lower case, international names in either form. `*` matches any text, such as `*.acme.example`.
+  * Only services of this domain, such as `*.acme.example`: `*` matches any text, `?` one character; in upper or lower case, international names in either form.
   */
   public get domain() {
     return this.getStringAttribute('domain');

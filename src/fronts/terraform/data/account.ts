@@ -1,7 +1,15 @@
 /** Data sources of the account: invoices, client accounts, webhook subscriptions. */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { requireScale } from "../../../core/messages/index.ts";
-import { type Attributes, equal, isOpen, isPaid, type JsonObject, sameUrl } from "../../../core/model/index.ts";
+import {
+  type Attributes,
+  equal,
+  isNameLike,
+  isOpen,
+  isPaid,
+  type JsonObject,
+  sameUrl,
+} from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import { amountText, moneyText } from "../schema/of-kind.ts";
 import {
@@ -12,8 +20,8 @@ import {
   exactlyOne,
   existing,
   fits,
-  isTextLike,
   listing,
+  PATTERN,
   readOnly,
   shaped,
   sorted,
@@ -121,7 +129,7 @@ export const hostingClientAccounts = listing("client_accounts", {
     "The client accounts of an agency (Manage track only), all or some of them, whether or not Terraform manages them.",
   item: clientAccount,
   filters: {
-    name: [isTextLike, "Only clients of this name, in upper or lower case. `*` matches any text."],
+    name: [isNameLike, `Only clients of this name: ${PATTERN}.`],
     company_number: [fits, "Only the company with this registration number."],
     vat_number: [fits, "Only the company with this VAT number."],
     currency: [fits, "Only clients with this billing currency."],

@@ -4,9 +4,8 @@ import {
   type Diagnostic,
   folded,
   foldedDomain,
-  isDomainLike,
   isError,
-  isLike,
+  isNameLike,
   isNotFound,
   type Json,
   type JsonObject,
@@ -63,8 +62,18 @@ export function shaped(attributes: Attributes, record: object): JsonObject {
   return Object.fromEntries(Object.keys(attributes).map((name) => [name, values[name] ?? null]));
 }
 
-/** Comparison with the value of an object, description, and type (default: `string`). */
-type Filter = readonly [fits: (wanted: Given, found: Given) => boolean, description: string, type?: Type];
+/** Filters by the name of a value: comparison with the wanted value, description, and type (default: `string`). */
+export type Filters = Readonly<
+  Record<string, readonly [fits: (wanted: Given, found: Given) => boolean, description: string, type?: Type]>
+>;
+
+/** Creates the attributes of filters. */
+export const filterAttributes = (filters: Filters): Attributes =>
+  Object.fromEntries(Object.entries(filters).map(([name, [, text, type = "string"]]) => [name, filter(type, text)]));
+
+/** Returns true if the values match each declared filter. */
+export const fitsAll = (filters: Filters, config: JsonObject, values: JsonObject): boolean =>
+  Object.entries(filters).every(([name, [fit]]) => config[name] === null || fit(config[name], values[name]));
 
 /** A data source that lists objects. */
 interface Listing {
@@ -73,7 +82,7 @@ interface Listing {
   readonly item: Attributes;
   /** Attributes that {@link all} needs. */
   readonly of?: Attributes;
-  readonly filters: Readonly<Record<string, Filter>>;
+  readonly filters: Filters;
   readonly check?: DataSource["check"];
   /** Returns all objects. The API has no filters (§4). */
   all(config: JsonObject, session: DataSession): Promise<JsonObject[]>;
@@ -81,30 +90,27 @@ interface Listing {
 
 /** Creates the data source `hosting_NAME`, with the attribute NAME: the objects that match all filters. */
 export function listing(name: string, { description, item, of = {}, filters, check, all }: Listing): DataSource {
-  const each = Object.entries(filters);
-  const given = each.map(([key, [, text, type = "string"]]) => [key, filter(type, text)] as const);
   const list = listOf(item, name.replaceAll("_", " "));
   return {
     name: `hosting_${name}`,
-    schema: readOnly(description, { ...of, ...Object.fromEntries(given), [name]: list }),
+    schema: readOnly(description, { ...of, ...filterAttributes(filters), [name]: list }),
     ...(check && { check }),
     async read(config, session) {
-      const found = (await all(config, session)).filter((one) =>
-        each.every(([key, [fit]]) => config[key] === null || fit(config[key], one[key])),
-      );
+      const found = (await all(config, session)).filter((one) => fitsAll(filters, config, one));
       return { ...config, [name]: found.map((one) => shaped(item, one)) };
     },
   };
 }
 
-/** Creates a filter by domain. @param of for example `services of`. */
-export const domainFilter = (of: string, more = ""): Filter => [
-  (wanted, found) => isDomainLike(String(wanted), found),
-  `Only ${of} this domain, in upper or lower case, international names in either form. \`*\` matches any text, such as \`*.acme.example\`.${more}`,
-];
+/** Rules of a pattern, for descriptions. */
+export const PATTERN =
+  "`*` matches any text, `?` one character; in upper or lower case, international names in either form";
 
-/** Compares texts in their folded form, with `*` in the wanted one. */
-export const isTextLike = (wanted: Given, found: Given) => isLike(folded(wanted) ?? "", folded(found) ?? "");
+/** Creates a filter by domain. @param of for example `services of`. */
+export const domainFilter = (of: string, more = ""): Filters[string] => [
+  isNameLike,
+  `Only ${of} this domain, such as \`*.acme.example\`: ${PATTERN}.${more}`,
+];
 
 /** Returns attributes with the declared values, which must stay unchanged. */
 export function withConfigured(config: JsonObject, attributes: JsonObject): JsonObject {

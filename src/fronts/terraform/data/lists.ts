@@ -3,82 +3,51 @@
  * listing of each collection. The grants of each service have their own list.
  */
 import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
-import { mayPass } from "../../../core/lifecycle/index.ts";
+import { isPendingCreate, mayPass, thingKey } from "../../../core/lifecycle/index.ts";
 import {
   breakCommands,
   type Diagnostic,
+  equal,
   escapeLine,
-  foldedDomain,
-  globOf,
+  isNameLike,
   type Json,
   type JsonObject,
   shownName,
 } from "../../../core/model/index.ts";
-import type { Attribute, Schema } from "../../../core/model/schema.ts";
+import type { Attributes } from "../../../core/model/schema.ts";
 import type { DataSource } from "../index.ts";
 import { problem, refuse } from "../messages.ts";
 import type { ProviderScope } from "../resource/provider-scope.ts";
-import { allOf, filter, fits, readOnly, wordProblem } from "./define.ts";
+import {
+  allOf,
+  domainFilter,
+  type Filters,
+  filter,
+  filterAttributes,
+  fits,
+  fitsAll,
+  PATTERN,
+  readOnly,
+  wordProblem,
+} from "./define.ts";
 import { PHASES } from "./services.ts";
-
-/** A filter of a list. */
-interface Filter {
-  readonly attribute: Attribute;
-  /** Allowed words. Absent: any value. */
-  readonly words?: readonly string[];
-  /** Returns true if the filter includes the object. @param wanted Null without the filter. */
-  fits(wanted: Json, object: Remote): boolean;
-}
-
-const word = (name: string, description: string, words?: readonly string[]): Filter => ({
-  attribute: filter("string", description),
-  ...(words && { words }),
-  fits: (wanted, { attributes }) => fits(wanted, attributes[name]),
-});
-
-const PATTERN =
-  "`*` stands for any text, `?` for one character; in upper or lower case, international names in either form";
-
-/** Returns true if a text or its folded form fits a pattern. */
-function fitsPattern(pattern: Json | undefined, found: Json | undefined): boolean {
-  if (typeof pattern !== "string") return true;
-  const forms = (text: string) => [text, foldedDomain(text) ?? text];
-  return (
-    typeof found === "string" && forms(pattern).some((form) => forms(found).some((text) => globOf(form).test(text)))
-  );
-}
-
-const DOMAIN = `Only %s with this domain, such as \`*.acme.example\`: ${PATTERN}.`;
 
 /** Maximum number of services whose grants one list reads, without `max_requests`. */
 const MOST_PARENTS = 100;
 
-/** Filters of a kind, from its definition. */
-function filtersOf({ noun, words, attributes, phase, fromCatalogue }: Kind): Readonly<Record<string, Filter>> {
+/** Returns the filters of a kind. They match the attributes of an object, and its phase. */
+function filtersOf({ noun, words, attributes, phase, fromCatalogue }: Kind): Filters {
   const { name, access } = words;
-  const has = (of: string) => Object.hasOwn(attributes.shape, of);
   return {
-    [name]: {
-      attribute: filter("string", `Only ${noun}s with this ${name}: ${PATTERN}.`),
-      fits: (wanted, object) => fitsPattern(wanted, object.attributes[name]),
-    },
-    ...(phase && {
-      phase: {
-        attribute: filter(
-          "string",
-          `Only ${noun}s in this phase: ${LISTED_PHASES.map((one) => `\`${one}\``).join(", ")}.`,
-        ),
-        words: LISTED_PHASES,
-        fits: (wanted, { phase }) => wanted === null || wanted === phase,
-      },
+    [name]: [isNameLike, `Only ${noun}s with this ${name}: ${PATTERN}.`],
+    ...(phase && { phase: [equal, `Only ${noun}s in this phase: \`${LISTED_PHASES.join("`, `")}\`.`] }),
+    ...(Object.hasOwn(attributes.shape, "status") && {
+      status: [fits, `Only ${noun}s of this status, in the API's own word.`],
     }),
-    ...(has("status") && { status: word("status", `Only ${noun}s of this status, in the API's own word.`) }),
     ...(fromCatalogue && {
-      plan: word(fromCatalogue.name, `Only ${noun}s of the plan of this name, in upper or lower case.`),
+      [fromCatalogue.name]: [fits, `Only ${noun}s of the plan of this name, in upper or lower case.`],
     }),
-    ...(access && {
-      permission: word(access.permission, `Only ${noun}s with this permission.`, access.levels),
-    }),
+    ...(access && { [access.permission]: [fits, `Only ${noun}s with this permission.`] }),
   };
 }
 
@@ -89,11 +58,11 @@ const UNMANAGED =
   "True for objects that no state contains. The provider knows only the states that were used on this machine or with the same `HOSTFORM_STORE`.";
 
 /** Attributes that select the parents of nested objects. */
-function parentFilters({ noun, words: { parent } }: Kind): Schema["attributes"] {
+function parentAttributes({ noun, words: { parent } }: Kind): Attributes {
   if (parent === undefined) return {};
   return {
     [parent.attribute]: filter("string", `Only ${noun}s of this ${parent.noun}. Takes one request.`),
-    domain: filter("string", DOMAIN.replace("%s", `${noun}s of ${parent.plural}`)),
+    ...filterAttributes({ domain: domainFilter(`${noun}s of ${parent.plural} with`) }),
     max_requests: filter(
       "number",
       `Maximum number of ${parent.plural} whose ${noun}s are read, with one request for each. The list fails if more ${parent.plural} match. Default: ${MOST_PARENTS}. The API allows 60 requests a minute.`,
@@ -104,13 +73,14 @@ function parentFilters({ noun, words: { parent } }: Kind): Schema["attributes"] 
 /** A list resource. */
 export interface ListResource extends Pick<DataSource, "name" | "schema" | "check"> {
   readonly kind: Kind;
-  readonly filters: Readonly<Record<string, Filter>>;
+  readonly filters: Filters;
 }
 
 function listResource(kind: Kind): ListResource {
   const filters = filtersOf(kind);
-  const { noun, parent } = kind;
-  const cost = parent === undefined ? "one request for 100 objects" : `one request for each ${kind.words.parent?.noun}`;
+  const { noun, words } = kind;
+  const { parent, access } = words;
+  const cost = parent === undefined ? "one request for 100 objects" : `one request for each ${parent.noun}`;
   return {
     name: kind.type,
     kind,
@@ -118,15 +88,15 @@ function listResource(kind: Kind): ListResource {
     schema: readOnly(
       `Finds the ${noun}s of the account that an import can adopt, for \`terraform query\`. Takes ${cost}; all \`list\` blocks of a run share the lists. The ${noun}s are sorted by id. ${noun[0]?.toUpperCase()}${noun.slice(1)}s that have ended are not listed. If more objects match than the block's \`limit\` (default: 100), a warning shows the number.`,
       {
-        ...Object.fromEntries(Object.entries(filters).map(([name, { attribute }]) => [name, attribute])),
-        ...parentFilters(kind),
+        ...filterAttributes(filters),
+        ...parentAttributes(kind),
         unmanaged: filter("bool", UNMANAGED),
       },
     ),
-    check: (config) =>
-      Object.entries(filters).flatMap(([name, { words }]) =>
-        words === undefined ? [] : wordProblem(name, config[name], words, ""),
-      ),
+    check: (config) => [
+      ...wordProblem("phase", config.phase, LISTED_PHASES, ""),
+      ...(access === undefined ? [] : wordProblem(access.permission, config[access.permission], access.levels, "")),
+    ],
   };
 }
 
@@ -158,15 +128,16 @@ export async function* listed(
   scope: ProviderScope,
   { limit, cancelled, warn }: Listing,
 ): AsyncGenerator<Found> {
+  const isManaged = config.unmanaged === true ? await managedIn(kind, scope) : () => false;
   let count = 0;
   let last: Found | undefined;
   for (const { parent, read } of limit > 0 ? await batchesOf(kind, config, scope, warn) : []) {
     if (cancelled?.aborted) return;
     const objects: Remote[] = [];
     for (const object of await read()) {
-      const isMatch = Object.entries(filters).every(([name, one]) => one.fits(config[name] ?? null, object));
-      if (object.phase === "gone" || !isMatch) continue;
-      if (config.unmanaged !== true || !(await scope.holdings.isManaged(kind, object))) objects.push(object);
+      const { attributes, phase } = object;
+      if (phase === "gone" || !fitsAll(filters, config, { ...attributes, phase })) continue;
+      if (!(await isManaged(object))) objects.push(object);
     }
     for (const object of objects) {
       if (cancelled?.aborted) return;
@@ -184,6 +155,19 @@ export async function* listed(
     }
   }
   if (last !== undefined) yield last;
+}
+
+/** Returns the function that decides whether a state contains an object, or a pending create that may have created the object. */
+async function managedIn(kind: Kind, { session, holdings }: ProviderScope) {
+  const key = (attributes: JsonObject) => thingKey("default", kind, attributes);
+  const entries = [...(await session.entries.all(kind.type)).values()];
+  const pending = new Set(
+    entries.flatMap((entry) =>
+      entry.resolved !== "absent" && isPendingCreate(entry) ? (key(entry.attributes) ?? []) : [],
+    ),
+  );
+  return async (object: Remote) =>
+    pending.has(key(object.attributes) ?? "") || (await holdings.isManaged(kind, object));
 }
 
 /** Part of a list that one listing contains. */
@@ -204,7 +188,8 @@ async function batchesOf(
   if (typeof id === "string") return [{ read: () => allOf(kind.type, session, id) }];
   const all = await allOf(parent.type, session);
   const parents = all.filter(
-    ({ phase, attributes }) => phase !== "gone" && fitsPattern(config.domain, attributes.domain),
+    ({ phase, attributes }) =>
+      phase !== "gone" && (config.domain === null || isNameLike(config.domain, attributes.domain)),
   );
   const most = typeof config.max_requests === "number" ? config.max_requests : MOST_PARENTS;
   if (parents.length > most)

@@ -1,7 +1,7 @@
 /** Data sources of services and their parts: grants, requests to move a website, a sign-on to the control panel. */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { signOnRefused } from "../../../core/lifecycle/index.ts";
-import { type Attributes, equal, foldedEmail, isLike, isNotFound, type JsonObject } from "../../../core/model/index.ts";
+import { type Attributes, equal, isNameLike, isNotFound, type JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import { problem, refuse } from "../messages.ts";
 import { amountText, moneyText } from "../schema/of-kind.ts";
@@ -16,6 +16,7 @@ import {
   kindOf,
   listing,
   oneById,
+  PATTERN,
   readOnly,
   required,
   shaped,
@@ -118,10 +119,7 @@ export const hostingGrants = listing("grants", {
   item: grant,
   of: { service_id: required("string", "The service.") },
   filters: {
-    email: [
-      (pattern, email) => isLike(foldedEmail(pattern) ?? "", foldedEmail(email) ?? ""),
-      "Only grants of this email address, in upper or lower case. `*` matches any text, such as `*@acme.example`.",
-    ],
+    email: [isNameLike, `Only grants of this email address, such as \`*@acme.example\`: ${PATTERN}.`],
     permission: [fits, "Only grants with this permission: `view` or `manage`."],
   },
   async all({ service_id }, session) {

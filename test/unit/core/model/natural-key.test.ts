@@ -5,7 +5,7 @@ import {
   folded,
   foldedDomain,
   foldedEmail,
-  isDomainLike,
+  isNameLike,
   nearText,
   sameDomain,
   sameEmail,
@@ -83,7 +83,7 @@ it("sameDomain uses the normal form of Node, even if it skips the call", () => {
   );
 });
 
-describe("isDomainLike", () => {
+describe("isNameLike", () => {
   it.each([
     ["www.acme.example", "WWW.acme.example.", true, "case and the root's dot"],
     ["*.acme.example", "www.acme.example", true, "a name below"],
@@ -92,9 +92,12 @@ describe("isDomainLike", () => {
     ["*.b\u00fccher.example", "www.xn--bcher-kva.example", true, "a U-label in the pattern"],
     ["*.xn--bcher-kva.example", "www.b\u00fccher.example", true, "an A-label in the pattern"],
     ["b\u00fc*.example", "xn--bcher-kva.example", true, "a part of a U-label"],
-    ["*", null, false, "no domain"],
+    ["*@b\u00fccher.example", "Dev@xn--bcher-kva.example", true, "a U-label in an e-mail address"],
+    ["acme l?d*", "ACME  Ltd.", true, "one character of a name"],
+    ["a.b", "axb", false, "a dot"],
+    ["*", null, false, "no text"],
   ])("of %j and %j is %j: %s", (pattern, domain, expected, _why) => {
-    expect(isDomainLike(pattern, domain)).toBe(expected);
+    expect(isNameLike(pattern, domain)).toBe(expected);
   });
 });
 

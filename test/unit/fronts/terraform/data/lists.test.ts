@@ -4,6 +4,7 @@ import { kinds } from "../../../../../src/core/kinds/index.ts";
 import { type Diagnostic, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { newConnection } from "../../../../../src/fronts/terraform/calls/call.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
+import { recordedAs } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { COUNTABLE, fillAgency } from "../../../../support/agency.ts";
 import { temporaryFolder } from "../../../../support/folder.ts";
 import { excuseViolations, profileOfRun } from "../../../../support/sandbox.ts";
@@ -142,7 +143,7 @@ describe("list resources", () => {
 
   it("find only objects that no known state contains with unmanaged", async () => {
     const account = await opened();
-    const [one, two, three] = account.control.seedServices({ count: 3 });
+    const [one, two, three, four] = account.control.seedServices({ count: 4 });
     const kind = kinds.get("hosting_service") ?? expect.fail("no kind");
     const home = temporaryFolder();
     const process = (place: string) =>
@@ -158,7 +159,12 @@ describe("list resources", () => {
       await holdings.flush();
     }
     const here = await process("here");
-    expect(await found(here, "hosting_service", { unmanaged: false })).toHaveLength(3);
+    // The response about the fourth service was lost, so the state contains a pending create.
+    const attributes = { id: null, domain: String(four?.domain).toUpperCase() };
+    await here.session.entries.put("hosting_service", String(four?.domain), {
+      ...recordedAs(kind, attributes, { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } }),
+    });
+    expect(await found(here, "hosting_service", { unmanaged: false })).toHaveLength(4);
     expect(await found(here, "hosting_service", { unmanaged: true })).toEqual([
       `site-00003.example (service ${three?.id}, live)`,
     ]);
