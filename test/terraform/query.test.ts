@@ -13,7 +13,7 @@ import { startTerraform, type Terraform } from "../support/terraform.ts";
 const list = (type: string, { name = "all", limit = 100, config = "" } = {}) =>
   `list "${type}" "${name}" {\n  provider = hosting\n  limit    = ${limit}\n\n  config {\n    ${config}\n  }\n}\n`;
 
-const TYPES = [...listResources.keys()];
+const TYPES = listResources.map(({ name }) => name);
 
 /** An account with objects of all kinds, one of them suspended by the host, and a folder with a `list` block for each kind. */
 async function started(services = 4): Promise<Terraform> {

@@ -17,7 +17,7 @@ export const catalogue = {
   identities: new Map([...kinds.values()].map((kind) => [kind.type, identitySchemaOf(kind)])),
   dataSources: new Map(dataSources.map(({ name, schema }) => [name, schema])),
   ephemeral: new Map(ephemeralResources.map(({ name, schema }) => [name, schema])),
-  lists: new Map([...listResources].map(([name, { schema }]) => [name, schema])),
+  lists: new Map(listResources.map(({ name, schema }) => [name, schema])),
   functions: new Map(functions.map((one) => [one.name, one])),
   actions: new Map(actions.map(({ name, schema }) => [name, schema])),
 };

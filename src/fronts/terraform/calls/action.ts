@@ -1,21 +1,12 @@
 /** The calls about actions: decode, call the core, encode. An invocation reports its progress as a stream. */
 import { breakCommands, escapeLine, isError, type JsonObject } from "../../../core/model/index.ts";
-import { decodeDynamic } from "../codec/dynamic.ts";
-import { checkSource } from "../data/define.ts";
-import { problem, refuse } from "../messages.ts";
-import { actions } from "../resource/action.ts";
-import { refersToPending } from "../resource/notices.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { Deferred_Reason as Reason, Diagnostic_Severity as Severity } from "../wire/tfplugin6.gen.ts";
+import { configured, validated } from "./block.ts";
 import { type Calls, type Connection, diagnosed, requireSession, rpcs, streamed, unary } from "./call.ts";
 
 export const calls: Calls = {
-  ValidateActionConfig: unary(rpcs.validateActionConfig, async ({ typeName, config }) => ({
-    diagnostics: await diagnosed(() => {
-      const { action, values } = asked(typeName, config);
-      return checkSource(action, values, "action");
-    }),
-  })),
+  ValidateActionConfig: unary(rpcs.validateActionConfig, (request) => validated("action", request)),
 
   PlanAction: unary(rpcs.planAction, async ({ actionType, config, clientCapabilities }, connection) => {
     // Terraform accepts no other reason for an action.
@@ -24,9 +15,8 @@ export const calls: Calls = {
     const { warnings: noticed } = connection;
     const diagnostics = await diagnosed(
       async () => {
-        const { action, values } = asked(actionType, config);
-        const found = [...refersToPending(values), ...checkSource(action, values, "action")];
-        return found.some(isError) ? found : [...found, ...(await action.plan(values, contextIn(connection)))];
+        const { type, values, found } = configured("action", actionType, config);
+        return found.some(isError) ? found : [...found, ...(await type.plan(values, contextIn(connection)))];
       },
       { noticed },
     );
@@ -39,10 +29,9 @@ export const calls: Calls = {
     const { warnings: noticed } = connection;
     const diagnostics = await diagnosed(
       async () => {
-        const { action, values } = asked(actionType, config);
-        const found = checkSource(action, values, "action");
+        const { type, values, found } = configured("action", actionType, config);
         if (found.some(isError)) return found;
-        return action.invoke(values as JsonObject, { ...contextIn(connection), cancelled, progress });
+        return type.invoke(values as JsonObject, { ...contextIn(connection), cancelled, progress });
       },
       { noticed },
     );
@@ -50,12 +39,6 @@ export const calls: Calls = {
     await send({ type: { case: "completed", value: { diagnostics } } });
   }),
 };
-
-function asked(name: string, config: Parameters<typeof decodeDynamic>[0]) {
-  const action =
-    actions.find((one) => one.name === name) ?? refuse(problem("internal/absent", { what: `action ${name}` }));
-  return { action, values: decodeDynamic(config, action.schema.attributes) ?? {} };
-}
 
 const contextIn = (connection: Connection) => ({
   scope: scopeOf(requireSession(connection), connection.activity),

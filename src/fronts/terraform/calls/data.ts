@@ -3,23 +3,22 @@
  * ephemeral resource, so renewing and closing do nothing.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type Diagnostic, escapeText, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
-import { decodeDynamic, decodeValue, encodeDynamic, encodeValue, withUnknown } from "../codec/dynamic.ts";
-import { checkSource } from "../data/define.ts";
-import { dataSources, ephemeralResources, functions } from "../data/index.ts";
-import { type DataSource, FunctionError } from "../index.ts";
-import { problem, refuse } from "../messages.ts";
+import { type Attributes, escapeText, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
+import { decodeValue, encodeDynamic, encodeValue, withUnknown } from "../codec/dynamic.ts";
+import { functions } from "../data/index.ts";
+import { FunctionError } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
-import { failureOf, refersToPending } from "../resource/notices.ts";
+import { failureOf } from "../resource/notices.ts";
 import type {
   CallFunction_ResponseSchema,
   DynamicValue,
   OpenEphemeralResource_Request,
 } from "../wire/tfplugin6.gen.ts";
+import { configured, validated } from "./block.ts";
 import { type Calls, type Connection, Deferral, diagnosed, requireSession, rpcs, unary } from "./call.ts";
 
 export const calls: Calls = {
-  ValidateDataResourceConfig: unary(rpcs.validateDataResourceConfig, (request) => checked("data", request)),
+  ValidateDataResourceConfig: unary(rpcs.validateDataResourceConfig, (request) => validated("data", request)),
 
   ReadDataSource: unary(rpcs.readDataSource, async (request, connection) => {
     const { value, ...found } = await readKnown("data", request, connection);
@@ -27,7 +26,7 @@ export const calls: Calls = {
   }),
 
   ValidateEphemeralResourceConfig: unary(rpcs.validateEphemeralResourceConfig, (request) =>
-    checked("ephemeral", request),
+    validated("ephemeral", request),
   ),
 
   OpenEphemeralResource: unary(rpcs.openEphemeralResource, async (request, connection) => {
@@ -52,42 +51,32 @@ export const calls: Calls = {
   }),
 };
 
-async function checked(sort: Sort, { typeName, config }: { typeName: string; config?: DynamicValue }) {
-  const check = () => {
-    const source = sourceOf(sort, typeName);
-    return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, sort);
-  };
-  return { diagnostics: await diagnosed(check) };
-}
-
 /** Reads a data source. Terraform calls only when the whole configuration is known. */
-async function readKnown(sort: Sort, { typeName, config, clientCapabilities }: Request, connection: Connection) {
+async function readKnown(
+  sort: "data" | "ephemeral",
+  { typeName, config, clientCapabilities }: Request,
+  connection: Connection,
+) {
   let value: DynamicValue | undefined;
   const { warnings: noticed } = connection;
   const deferral = new Deferral(connection, sort === "ephemeral" ? clientCapabilities : undefined);
+  let attributes: Attributes = {};
   const diagnostics = await diagnosed(
     deferral.instead(async () => {
-      const source = sourceOf(sort, typeName);
-      const { schema, read } = source;
-      const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
+      const { type, values, found } = configured(sort, typeName, config);
+      attributes = type.schema.attributes;
       // Values that were unknown during validation are known now.
-      const found: Diagnostic[] = [...refersToPending(known), ...checkSource(source, known, sort)];
-      if (!found.some(isError)) value = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
+      if (!found.some(isError))
+        value = encodeDynamic(await type.read(values as JsonObject, requireSession(connection)), attributes);
       return found;
     }),
     { noticed },
   );
-  if (deferral.answer.deferred !== undefined) value = withUnknown(config, sourceOf(sort, typeName).schema.attributes);
+  if (deferral.answer.deferred !== undefined) value = withUnknown(config, attributes);
   return { value, ...deferral.answer, diagnostics };
 }
 
 type Request = Pick<OpenEphemeralResource_Request, "typeName" | "config" | "clientCapabilities">;
-
-type Sort = "data" | "ephemeral";
-
-const sourceOf = (sort: Sort, name: string): DataSource =>
-  (sort === "data" ? dataSources : ephemeralResources).find((one) => one.name === name) ??
-  refuse(problem("internal/absent", { what: `source ${name}` }));
 
 type FunctionResponse = MessageInitShape<typeof CallFunction_ResponseSchema>;
 

@@ -1,9 +1,7 @@
 /** The calls of `terraform query` and of generated configuration: decode, call the core, encode. */
 import { type Diagnostic, isError, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, encodeDynamic } from "../codec/dynamic.ts";
-import { checkSource } from "../data/define.ts";
-import { type ListResource, listed, listResources } from "../data/lists.ts";
-import { problem, refuse } from "../messages.ts";
+import { listed } from "../data/lists.ts";
 import {
   generatedConfig,
   terraformKind,
@@ -13,17 +11,15 @@ import {
 } from "../resource/attribute-mapping.ts";
 import { scopeOf } from "../resource/provider-scope.ts";
 import { importable } from "../resource/read.ts";
-import { encodeIdentity, resourceIdentity } from "../schema/identity.ts";
+import { identityIn } from "../schema/identity.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
+import { configured, validated } from "./block.ts";
 import { type Calls, diagnosed, requireSession, rpcs, streamed, toPath, unary } from "./call.ts";
 
 export const calls: Calls = {
-  ValidateListResourceConfig: unary(rpcs.validateListResourceConfig, async ({ typeName, config }) => {
-    const diagnostics = await diagnosed(() => {
-      const source = sourceOf(typeName);
-      return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, "list");
-    });
+  ValidateListResourceConfig: unary(rpcs.validateListResourceConfig, async (request) => {
+    const { diagnostics } = await validated("list", request);
     // Terraform locates the path from the `list` block, which contains the block `config`.
     for (const { attribute } of diagnostics) attribute?.steps.unshift(...toPath(["config"]).steps);
     return { diagnostics };
@@ -37,23 +33,20 @@ export const calls: Calls = {
       const notices = () => diagnosed(() => [], { kind, noticed });
       const failures = await diagnosed(
         async () => {
-          const source = sourceOf(typeName);
-          const known = (decodeDynamic(config, source.schema.attributes) ?? {}) as JsonObject;
-          const found = checkSource(source, known, "list");
+          const { type, values, found } = configured("list", typeName, config);
           if (found.some(isError)) return found;
           const { attributes } = schemaOf(kind);
           const held = withheldByImport(kind);
           const scope = scopeOf(requireSession(connection), connection.activity);
           const warn = (reason: Diagnostic) => noticed.push(reason);
-          for await (const { object, displayName } of listed(source, known, scope, {
+          for await (const { object, displayName } of listed(type, values as JsonObject, scope, {
             limit: Number(limit),
             cancelled,
             warn,
           })) {
-            const identity = resourceIdentity(kind, { ...object.attributes, id: object.id }, scope.session);
             const state = includeResourceObject ? await importable(kind, object, scope.account) : undefined;
             await send({
-              identity: encodeIdentity(kind, identity),
+              identity: identityIn(kind, { ...object.attributes, id: object.id }, scope.session),
               displayName,
               ...(state && {
                 resourceObject: encodeDynamic(
@@ -89,6 +82,3 @@ export const calls: Calls = {
     return { config, diagnostics };
   }),
 };
-
-const sourceOf = (type: string): ListResource =>
-  listResources.get(type) ?? refuse(problem("internal/absent", { what: `list resource ${type}` }));

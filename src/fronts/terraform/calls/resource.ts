@@ -35,7 +35,7 @@ import { type ProviderScope, scopeOf } from "../resource/provider-scope.ts";
 import { importIdIn, importResource, keptUnread, readResource } from "../resource/read.ts";
 import { destroyResource, planRemovalOf } from "../resource/remove.ts";
 import { validateResource } from "../resource/validate.ts";
-import { decodeIdentity, encodeIdentity, identitySchemaOf, resourceIdentity } from "../schema/identity.ts";
+import { decodeIdentity, encodeIdentity, identityIn, identitySchemaOf } from "../schema/identity.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import {
   Deferred_Reason,
@@ -72,7 +72,7 @@ export const calls: Calls = {
     const { kind, attributes } = resourceOf(typeName);
     let upgradedState: DynamicValue | undefined;
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
-      if (version > BigInt(kind.schemaVersion)) refuse(problem("state.newer", { noun: kind.noun, version }));
+      requireKnown(kind, version);
       const state = fromStateJson(textOf(rawState), attributes);
       const isKnown = connection.session !== undefined && !waitsForConfig(connection) && !isUnread(kind, state);
       if (isKnown) scopeIn(connection).addRecorded(kind, withoutPendingId(state));
@@ -89,7 +89,7 @@ export const calls: Calls = {
       let upgradedIdentity: ResourceIdentityData | undefined;
       const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const schema = identitySchemaOf(kind);
-        if (version > BigInt(schema.version)) refuse(problem("state.newer", { noun: kind.noun, version }));
+        requireKnown(kind, version, schema.version);
         const json = textOf(rawIdentity) || "null";
         // Without an identity, the next refresh returns one.
         upgradedIdentity = encodeIdentity(kind, json === "null" ? null : fromStateJson(json, schema.attributes));
@@ -107,6 +107,7 @@ export const calls: Calls = {
     const diagnostics = await diagnosticsOf(kind, connection, () => {
       // Terraform and OpenTofu have different addresses of this provider.
       if (source === targetTypeName && from.endsWith("/hosting")) {
+        requireKnown(kind, request.sourceSchemaVersion);
         const state = fromStateJson(textOf(sourceState), attributes);
         answer = { targetState: encodeDynamic(state, attributes), targetPrivate: request.sourcePrivate };
         return [];
@@ -139,7 +140,7 @@ export const calls: Calls = {
         const read = await readResource(kind, state, given, scope).catch(unread);
         answer = encoded(kind, read, isMoved ? withheldByImport(kind) : held, scope);
         // Terraform also requires the identity of a deleted object.
-        answer.newIdentity ??= identityIn(kind, state, scope);
+        answer.newIdentity ??= identityIn(kind, state, scope.session);
         return read.diagnostics;
       }),
     );
@@ -166,7 +167,8 @@ export const calls: Calls = {
         const mark = decodeMark(priorPrivate);
         const declared = decodeDynamic(config, attributes) ?? {};
         const { state: prior, held } = stateIn(priorState, attributes, mark, declared);
-        if (prior !== null && isUnread(kind, prior))
+        // A deferred refresh does not read the object.
+        if (prior !== null && isUnread(kind, prior) && !waitsForConfig(connection))
           refuse(problem("terraform.move/unread", { noun: kind.noun, id: String(prior.id) }));
         if (decodeDynamic(proposedNewState, attributes) === null) {
           if (prior === null) return [];
@@ -190,7 +192,7 @@ export const calls: Calls = {
             withPriceText(attributes, withNull(planned, held), scope.session, prior),
             attributes,
           );
-          plannedIdentity = identityIn(kind, planned, scope);
+          plannedIdentity = identityIn(kind, planned, scope.session);
           if (mayWait && (await waitsForService(kind, { prior, config: declared }, scope))) deferral.waits();
         }
         // The removal of a replacement receives the values of its planned create.
@@ -217,7 +219,7 @@ export const calls: Calls = {
       const { state: recorded, held } = stateIn(priorState, attributes, mark, declared);
       const planned = decodeDynamic(plannedState, attributes);
       const prior = recorded && scope.afterActions(recorded, planned);
-      answer.newIdentity = prior === null ? undefined : identityIn(kind, prior, scope);
+      answer.newIdentity = prior === null ? undefined : identityIn(kind, prior, scope.session);
       // The removal of a replacement has the mark of its create.
       const isReplacement = planned === null && (mark.replacing ?? mark.creates) !== undefined;
       await connection.enforcement?.require(kind, { prior, planned, isReplacement }, scope);
@@ -284,19 +286,18 @@ function encoded(
   return {
     newState: encodeDynamic(shown, attributes),
     private: encodeMark(mark),
-    newIdentity: state === null ? undefined : identityIn(kind, state, scope),
+    newIdentity: state === null ? undefined : identityIn(kind, state, scope.session),
   };
-}
-
-/** Returns the identity for Terraform. Clients of protocol 6.8 skip the field. */
-function identityIn(kind: Kind, attributes: ValueObject, { session }: ProviderScope): ResourceIdentityData | undefined {
-  const identity = resourceIdentity(kind, attributes, session);
-  return identity && encodeIdentity(kind, identity);
 }
 
 /** Returns diagnostics in the words of a kind, with all warnings since the last response. */
 const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<typeof diagnosed>[0]) =>
   diagnosed(step, { kind, noticed: warnings });
+
+/** @throws HostformError `state.newer` for a version that only a newer provider writes. */
+function requireKnown({ noun, schemaVersion }: Kind, version: bigint, newest = schemaVersion): void {
+  if (version > newest) refuse(problem("state.newer", { noun, version }));
+}
 
 const textOf = (raw: RawState | undefined) => new TextDecoder().decode(raw?.json);
 

@@ -100,9 +100,7 @@ function listResource(kind: Kind): ListResource {
   };
 }
 
-export const listResources: ReadonlyMap<string, ListResource> = new Map(
-  [...kinds.values()].filter(({ list }) => list !== undefined).map((kind) => [kind.type, listResource(kind)]),
-);
+export const listResources = [...kinds.values()].filter(({ list }) => list !== undefined).map(listResource);
 
 /** A found object. */
 interface Found {

@@ -41,24 +41,21 @@ export function identitySchemaOf(kind: Kind): Schema {
   return schema;
 }
 
-/** Returns the identity of an object. Undefined for a pending create and for unknown values, which have no identity yet. */
-export function resourceIdentity(
+/** Returns the identity of an object. Undefined for a pending create and for unknown values. Clients of protocol 6.8 skip the identity. */
+export function identityIn(
   kind: Kind,
   attributes: ValueObject,
   session: Pick<ProviderSession, "account">,
-): JsonObject | undefined {
+): ResourceIdentityData | undefined {
   const { origin, ...own } = identitySchemaOf(kind).attributes;
   const ids = Object.keys(own).map((name) => [name, attributes[name]] as const);
-  const isKnown = ids.every(([, value]) => typeof value === "string" && value !== PENDING_CREATE);
+  if (!ids.every(([, value]) => typeof value === "string" && value !== PENDING_CREATE)) return undefined;
   // A session that waits for its configuration has no account yet.
-  return isKnown ? { ...(Object.fromEntries(ids) as JsonObject), origin: session.account.origin ?? null } : undefined;
+  return encodeIdentity(kind, { ...(Object.fromEntries(ids) as JsonObject), origin: session.account.origin ?? null });
 }
 
-/** Encodes an identity. Null and undefined are both no identity. */
-export const encodeIdentity = (kind: Kind, identity: JsonObject | null | undefined): ResourceIdentityData =>
-  create(ResourceIdentityDataSchema, {
-    identityData: encodeDynamic(identity ?? null, identitySchemaOf(kind).attributes),
-  });
+export const encodeIdentity = (kind: Kind, identity: JsonObject | null): ResourceIdentityData =>
+  create(ResourceIdentityDataSchema, { identityData: encodeDynamic(identity, identitySchemaOf(kind).attributes) });
 
 /** The inverse of {@link encodeIdentity}. */
 export const decodeIdentity = (kind: Kind, data: ResourceIdentityData | undefined): JsonObject | null =>

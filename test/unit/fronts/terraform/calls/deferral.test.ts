@@ -77,6 +77,20 @@ describe("an unknown provider configuration", () => {
     expect(account.sent()).toEqual([]);
   });
 
+  it("defers the refresh and the plan of an object that was moved from another provider", async () => {
+    const account = await unknownToken(true);
+    const moved = encodeDynamic(complete(grant, { id: "7", service_id: "1001" }), grant);
+    const read = await send(account, rpcs.readResource, { typeName: "hosting_grant", currentState: moved });
+    expect(read).toMatchObject({ deferred: PROVIDER, diagnostics: [], newState: moved });
+    const plan = await send(account, rpcs.planResourceChange, planOf(GRANT, { priorState: moved }));
+    expect(plan).toMatchObject({ deferred: PROVIDER, diagnostics: [] });
+    const removal = { priorState: moved, proposedNewState: encodeDynamic(null, grant) };
+    expect(await send(account, rpcs.planResourceChange, planOf(GRANT, removal))).toMatchObject({
+      deferred: PROVIDER,
+      diagnostics: [],
+    });
+  });
+
   it("is an error for clients that do not allow deferrals", async () => {
     const account = await unknownToken(false);
     const asked = [

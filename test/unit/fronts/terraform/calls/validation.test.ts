@@ -10,6 +10,8 @@ import { decodeDynamic, encodeDynamic, encodeValue } from "../../../../../src/fr
 import {
   CallFunction_RequestSchema,
   CallFunction_ResponseSchema,
+  MoveResourceState_RequestSchema,
+  MoveResourceState_ResponseSchema,
   UpgradeResourceState_RequestSchema,
   UpgradeResourceState_ResponseSchema,
   ValidateDataResourceConfig_RequestSchema,
@@ -226,6 +228,23 @@ describe("a recorded state", () => {
     const bytes = await called("UpgradeResourceState", toBinary(UpgradeResourceState_RequestSchema, request));
     const { upgradedState, diagnostics } = fromBinary(UpgradeResourceState_ResponseSchema, bytes);
     expect(upgradedState).toBeUndefined();
+    expect(reportedBy(diagnostics)).toEqual([
+      "error: A newer provider wrote the state of this service (schema version 99)",
+    ]);
+  });
+
+  it("of a newer version is not moved", async () => {
+    const typeName = "hosting_service";
+    const request = create(MoveResourceState_RequestSchema, {
+      sourceProviderAddress: "registry.opentofu.org/hostform/hosting",
+      sourceTypeName: typeName,
+      sourceSchemaVersion: 99n,
+      sourceState: { json: new TextEncoder().encode('{"id":"1"}') },
+      targetTypeName: typeName,
+    });
+    const bytes = await called("MoveResourceState", toBinary(MoveResourceState_RequestSchema, request));
+    const { targetState, diagnostics } = fromBinary(MoveResourceState_ResponseSchema, bytes);
+    expect(targetState).toBeUndefined();
     expect(reportedBy(diagnostics)).toEqual([
       "error: A newer provider wrote the state of this service (schema version 99)",
     ]);

@@ -5,14 +5,18 @@ import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
 import {
   decodeIdentity,
   encodeIdentity,
-  resourceIdentity,
+  identityIn,
   toProtoIdentity,
 } from "../../../../../src/fronts/terraform/schema/identity.ts";
 
 const origin = "https://panel.example";
-const account = { origin } as Parameters<typeof resourceIdentity>[2]["account"];
+const account = { origin } as Parameters<typeof identityIn>[2]["account"];
 const kindOf = (type: string) => kinds.get(type) ?? expect.fail(type);
-const identity = (type: string, attributes: ValueObject) => resourceIdentity(kindOf(type), attributes, { account });
+
+function identity(type: string, attributes: ValueObject) {
+  const encoded = identityIn(kindOf(type), attributes, { account });
+  return encoded && decodeIdentity(kindOf(type), encoded);
+}
 
 describe("the identity of a resource", () => {
   it("has an id, the parent of a grant, and the origin, which an import block may omit", () => {
