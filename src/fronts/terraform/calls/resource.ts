@@ -72,7 +72,7 @@ export const calls: Calls = {
     const { kind, attributes } = resourceOf(typeName);
     let upgradedState: DynamicValue | undefined;
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
-      if (version > BigInt(kind.schemaVersion)) refuse(problem("state.newer", { noun: kind.noun, version }));
+      checkVersion(kind, version);
       const state = fromStateJson(textOf(rawState), attributes);
       const isKnown = connection.session !== undefined && !waitsForConfig(connection) && !isUnread(kind, state);
       if (isKnown) scopeIn(connection).addRecorded(kind, withoutPendingId(state));
@@ -89,7 +89,7 @@ export const calls: Calls = {
       let upgradedIdentity: ResourceIdentityData | undefined;
       const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const schema = identitySchemaOf(kind);
-        if (version > BigInt(schema.version)) refuse(problem("state.newer", { noun: kind.noun, version }));
+        checkVersion(kind, version, schema);
         const json = textOf(rawIdentity) || "null";
         // Without an identity, the next refresh returns one.
         upgradedIdentity = encodeIdentity(kind, json === "null" ? null : fromStateJson(json, schema.attributes));
@@ -107,6 +107,7 @@ export const calls: Calls = {
     const diagnostics = await diagnosticsOf(kind, connection, () => {
       // Terraform and OpenTofu have different addresses of this provider.
       if (source === targetTypeName && from.endsWith("/hosting")) {
+        checkVersion(kind, request.sourceSchemaVersion);
         const state = fromStateJson(textOf(sourceState), attributes);
         answer = { targetState: encodeDynamic(state, attributes), targetPrivate: request.sourcePrivate };
         return [];
@@ -297,6 +298,11 @@ function identityIn(kind: Kind, attributes: ValueObject, { session }: ProviderSc
 /** Returns diagnostics in the words of a kind, with all warnings since the last response. */
 const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<typeof diagnosed>[0]) =>
   diagnosed(step, { kind, noticed: warnings });
+
+/** @throws HostformError `state.newer` if a newer provider wrote a state or an identity. */
+function checkVersion({ noun, schemaVersion }: Kind, version: bigint, own = { version: schemaVersion }): void {
+  if (version > BigInt(own.version)) refuse(problem("state.newer", { noun, version }));
+}
 
 const textOf = (raw: RawState | undefined) => new TextDecoder().decode(raw?.json);
 
