@@ -2,7 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
 import type { Kind } from "../../src/core/kinds/kind.ts";
+import { PROVIDER_ADDRESSES } from "../../src/fronts/terraform/package.ts";
 import { withheldByImport } from "../../src/fronts/terraform/resource/attribute-mapping.ts";
+import type { Instance } from "../support/terraform-core.ts";
 import { isRefusal, type Said } from "../support/terraform-core-wire.ts";
 import { type Subject, subjectOf } from "./terraform-life.ts";
 
@@ -70,6 +72,38 @@ describe.each(readable.map((kind) => [kind.type, kind] as const))("%s", (type, k
     const after = subject.core.attributes(subject.address);
     expect(after).toMatchObject({ id, ...Object.fromEntries(withheldByImport(kind).map((name) => [name, null])) });
     expect(Object.keys(after)).toEqual(Object.keys(before));
+  });
+
+  it.each(PROVIDER_ADDRESSES)(
+    "moves from the same type of %s, with all its values and its private data",
+    async (provider) => {
+      const subject = await subjectOf(kind);
+      await subject.apply();
+      const { core, address } = subject;
+      const before = core.state.current.get(address) as Instance;
+      core.forget(address);
+      subject.sent();
+      const { attributes: state, private: mark } = before;
+      expect(await core.move(address, type, { type, provider, state, private: mark })).toEqual([]);
+      // The next refresh returns the identity.
+      expect(core.state.current.get(address)).toEqual({ ...before, identity: undefined });
+      expect(subject.sent()).toEqual([]);
+      expect((await subject.apply()).actions).toEqual({ [address]: "no-op" });
+      expect(core.state.current.get(address)).toEqual(before);
+      expect(subject.changesSent()).toEqual([]);
+      await subject.expectNoChanges();
+    },
+  );
+
+  it("is not moved from the state of a newer provider", async () => {
+    const subject = await subjectOf(kind);
+    const [provider] = PROVIDER_ADDRESSES;
+    const version = BigInt(kind.schemaVersion) + 1n;
+    const said = await subject.core.move(subject.address, type, { type, provider, version, state: { id: "1001" } });
+    expect(refusal(said).summary).toBe(
+      `A newer provider wrote the state of this ${kind.noun} (schema version ${version})`,
+    );
+    expect(subject.core.state.current.size).toBe(0);
   });
 
   it("is not moved from the path of another kind", async () => {

@@ -76,6 +76,15 @@ export interface Held<T extends ValueObject | null = ValueObject | null> {
   readonly deferred?: Deferred_Reason | undefined;
 }
 
+/** Resource that a `moved` block names. Default provider: another one. */
+export interface MoveSource {
+  readonly type: string;
+  readonly state: object;
+  readonly provider?: string;
+  readonly version?: bigint;
+  readonly private?: Uint8Array;
+}
+
 export const NOTHING = new Uint8Array();
 
 /** Returns the schema of a resource type. */
@@ -250,18 +259,17 @@ export class CoreWire {
     return { value, private: answer.private, said: reported, identity };
   }
 
-  /** Converts the state of a resource of another type. Terraform does not configure the provider before. */
-  async move(
-    source: { readonly type: string; readonly state: object },
-    type: string,
-  ): Promise<Held<JsonObject | null>> {
+  /** Converts the state of a resource of another type or provider. Terraform does not configure the provider before. */
+  async move(source: MoveSource, type: string): Promise<Held<JsonObject | null>> {
     const { attributes } = schemaNamed(type);
     const answer = await this.#call(
       "MoveResourceState",
       [MoveResourceState_RequestSchema, MoveResourceState_ResponseSchema],
       {
-        sourceProviderAddress: `registry.terraform.io/test/${source.type.replace(/_.*/, "")}`,
+        sourceProviderAddress: source.provider ?? `registry.terraform.io/test/${source.type.replace(/_.*/, "")}`,
         sourceTypeName: source.type,
+        sourceSchemaVersion: source.version ?? 0n,
+        sourcePrivate: source.private ?? NOTHING,
         sourceState: { json: new TextEncoder().encode(JSON.stringify(source.state)) },
         targetTypeName: type,
       },

@@ -8,7 +8,7 @@ import type { Deferred_Reason } from "../../src/fronts/terraform/wire/tfplugin6.
 import { Applying, type Entry } from "./terraform-core-apply.ts";
 import { inParallel, Planning } from "./terraform-core-plan.ts";
 import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";
-import { about, CoreWire, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
+import { about, CoreWire, isRefusal, type MoveSource, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
 
 /** State of one instance. */
 export interface Instance {
@@ -206,11 +206,7 @@ export class TerraformCore {
   }
 
   /** Models a `moved` block from a resource of another provider. The next plan refreshes the object. */
-  async move(
-    address: string,
-    type: string,
-    source: { readonly type: string; readonly state: object },
-  ): Promise<readonly Said[]> {
+  async move(address: string, type: string, source: MoveSource): Promise<readonly Said[]> {
     const life = new Life();
     const moved = await new CoreWire(this.machine.unconfigured(), life.until, life.cancelled.signal, false).move(
       source,

@@ -8,7 +8,7 @@
 import { expect, it } from "vitest";
 import { announce, LONG } from "../reliability/support/long.ts";
 import { describeWith } from "../support/needing.ts";
-import { TERRAFORM } from "../support/programs.ts";
+import { IDENTITIES, TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform } from "../support/terraform.ts";
 import { type DoomPoint, killedApply, noted, operationsOf, untilQuiet, type Whom } from "../support/terraform-chaos.ts";
 
@@ -64,6 +64,8 @@ async function expectSettled(terraform: Terraform): Promise<void> {
     password_version: 1,
     generated_password: expect.any(String),
   });
+  const identity = { id: String(orders[0]?.id), origin: "http://localhost" };
+  expect(terraform.state().get(BOX)?.identity).toEqual(IDENTITIES.path === undefined ? undefined : identity);
   expect(terraform.attributes("hosting_webhook.billing")).toMatchObject({ id: String(hook?.id), secret: hook?.secret });
   await terraform.expectNoChanges();
 }
