@@ -18,7 +18,7 @@ import type { Attribute, Schema } from "../../../core/model/schema.ts";
 import type { DataSource } from "../index.ts";
 import { problem, refuse } from "../messages.ts";
 import type { ProviderScope } from "../resource/provider-scope.ts";
-import { allOf, filter, fits, readOnly, wordProblem } from "./define.ts";
+import { allOf, filter, fits, kindOf, readOnly, wordProblem } from "./define.ts";
 import { PHASES } from "./services.ts";
 
 /** A filter of a list. */
@@ -92,7 +92,10 @@ const UNMANAGED =
 function parentFilters({ noun, words: { parent } }: Kind): Schema["attributes"] {
   if (parent === undefined) return {};
   return {
-    [parent.attribute]: filter("string", `Only ${noun}s of this ${parent.noun}. Takes one request.`),
+    [parent.attribute]: filter(
+      "string",
+      `Only ${noun}s of this ${parent.noun}. Takes one request, or two if there are no ${noun}s.`,
+    ),
     domain: filter("string", DOMAIN.replace("%s", `${noun}s of ${parent.plural}`)),
     max_requests: filter(
       "number",
@@ -160,10 +163,12 @@ export async function* listed(
 ): AsyncGenerator<Found> {
   let count = 0;
   let last: Found | undefined;
+  let hasPlan = typeof config.plan !== "string";
   for (const { parent, read } of limit > 0 ? await batchesOf(kind, config, scope, warn) : []) {
     if (cancelled?.aborted) return;
     const objects: Remote[] = [];
     for (const object of await read()) {
+      hasPlan ||= filters.plan?.fits(config.plan ?? null, object) === true;
       const isMatch = Object.entries(filters).every(([name, one]) => one.fits(config[name] ?? null, object));
       if (object.phase === "gone" || !isMatch) continue;
       if (config.unmanaged !== true || !(await scope.holdings.isManaged(kind, object))) objects.push(object);
@@ -183,8 +188,15 @@ export async function* listed(
       count += 1;
     }
   }
+  if (!hasPlan) warn(absent(`${kind.noun} with the plan ${config.plan}`, "plan"));
   if (last !== undefined) yield last;
 }
+
+/** Warns about a value of a filter that no object has. */
+const absent = (what: string, attribute: string): Diagnostic => ({
+  ...problem("terraform.lookup/none", { what, fix: `Correct \`${attribute}\`.` }),
+  severity: "warning",
+});
 
 /** Part of a list that one listing contains. */
 interface Batch {
@@ -201,7 +213,15 @@ async function batchesOf(
   const { parent } = kind.words;
   if (parent === undefined) return [{ read: () => allOf(kind.type, session) }];
   const id = config[parent.attribute];
-  if (typeof id === "string") return [{ read: () => allOf(kind.type, session, id) }];
+  if (typeof id === "string") {
+    const read = async () => {
+      const found = await allOf(kind.type, session, id);
+      if (found.length === 0 && (await session.account.find(kindOf(parent.type), id)) === undefined)
+        warn(absent(`${parent.noun} ${id}`, parent.attribute));
+      return found;
+    };
+    return [{ read }];
+  }
   const all = await allOf(parent.type, session);
   const parents = all.filter(
     ({ phase, attributes }) => phase !== "gone" && fitsPattern(config.domain, attributes.domain),
