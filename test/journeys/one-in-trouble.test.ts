@@ -50,7 +50,7 @@ describe("a service that a client has taken over", () => {
     ]);
     expect(project.sent().filter((sent) => sent.includes(`/services/${id}/grants`))).toEqual([]);
     const ran = await project.run("apply", "--auto-approve");
-    expect(ran).toMatchObject({ code: 0, text: expect.stringContaining("transferred to another account") });
+    expect(ran).toMatchObject({ code: 0, text: expect.stringContaining("not in the account of this token") });
     expect(idOf(project, "d")).toBeGreaterThan(0);
     expect(doing(await project.plan())).toEqual([]);
   });
@@ -385,7 +385,7 @@ describe("a stack", () => {
     project.sent();
     await declare(stack(["a", "b"], { suspended: true }));
     const ran = await project.run("apply", "--auto-approve", "--partial", ...STACK);
-    expect(ran).toMatchObject({ code: 1, text: expect.stringMatching(/transferred to another account/) });
+    expect(ran).toMatchObject({ code: 1, text: expect.stringMatching(/not in the account of this token/) });
     expect(project.changesSent()).toEqual([expect.stringMatching(/\/suspend$/)]);
     await declare(stack(["b"], { suspended: true }));
     const last = await project.run("apply", "--auto-approve", "--allow-removals", ...STACK);

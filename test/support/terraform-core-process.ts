@@ -163,6 +163,7 @@ export class Machine {
       project: PROJECT,
       moneyScale: undefined,
       isOpen: true,
+      access: `${sandbox.url}, token from HOSTING_TOKEN`,
       host: "sandbox",
       place: "here",
       self: { mark: randomUUID(), parent: life.mark, isRunning: () => false },

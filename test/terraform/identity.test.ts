@@ -100,7 +100,7 @@ import {
     await terraform.write(site(`"${service}"`) + imports(', origin = "https://other.example"'));
     const { errors } = await terraform.refused();
     expect(errors[0]?.summary).toBe(
-      `The identity of service ${service} is of another account: its origin is https://other.example, and \`base_url\` is ${ORIGIN}`,
+      `The identity of service ${service} is of another account: its origin is https://other.example, and the provider uses ${terraform.sandbox.url}, token from HOSTING_TOKEN`,
     );
     await terraform.write(site(`"${service}"`) + imports(`, origin = "${ORIGIN}"`));
     await terraform.planned();

@@ -48,7 +48,8 @@ describeWith(TERRAFORM)("one object in trouble in Terraform", { timeout: 60_000 
     await terraform.write(`${site("a")}${site("b", "suspended = true")}`);
     const planned = await terraform.planned();
     expect(planned.changes).toEqual({ "hosting_service.b": "update" });
-    expect(planned.warnings.map(({ summary }) => summary).join("\n")).toContain("transferred to another account");
+    const warning = planned.warnings.find(({ summary }) => summary.includes("is not in the account of this token"));
+    expect(warning?.detail).toMatch(/If the token is wrong, .* If another account owns it now, stop declaring it/);
     await terraform.applied("tfplan");
     expect(terraform.changesSent()).toEqual([expect.stringContaining("/suspend")]);
   });
@@ -57,7 +58,7 @@ describeWith(TERRAFORM)("one object in trouble in Terraform", { timeout: 60_000 
     const { terraform, id } = await handedOver();
     await terraform.write(site("b"));
     const ran = await terraform.applied();
-    expect(ran.warnings.map(({ summary }) => summary).join("\n")).toContain("transferred to another account");
+    expect(ran.warnings.map(({ summary }) => summary).join("\n")).toContain("not in the account of this token");
     expect([...terraform.state().keys()].sort()).toEqual(ADDRESSES);
     expect(terraform.control.get("services", id).status).toBe("active");
     await terraform.expectNoChanges();

@@ -88,6 +88,8 @@ describeWith(TERRAFORM)("a policy in Terraform", { timeout: 60_000 }, () => {
     ["require_state_key: true", "the rule require_state_key"],
     ["no_orders_while: [offline]", "the rule no_orders_while"],
     ["scopes: [{ authors: [ann], clients: [acme] }]", "files or clients in a scope"],
+    ["never_offline: [acme.example, hosting_service.www]", "the address hosting_service.www in never_offline"],
+    ["never_offline: ['module.shop.*']", "the address module.shop.* in never_offline"],
     ["max_order: 1", "cannot be used"],
   ])("with a part that it cannot keep refuses everything: %s", async (rules, said) => {
     const terraform = await start(rules, hook("https://hooks.acme.example/in"));

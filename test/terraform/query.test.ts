@@ -104,6 +104,7 @@ describeWith(QUERY)("terraform query", { timeout: 120_000 }, () => {
     terraform.env.HOSTING_TOKEN = "17|wrongwrongwrongwrongwrongwrongwrongwrong";
     const token = await query(terraform, list("hosting_service"));
     expect([token.code, token.text]).toEqual([1, expect.stringContaining("Error: The API did not accept the token")]);
+    expect(token.text).toContain(`The provider uses ${terraform.sandbox.url}, token from HOSTING_TOKEN.`);
   });
 
   it("fails if the host is down in the middle of a list", async () => {

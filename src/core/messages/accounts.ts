@@ -33,6 +33,9 @@ const MOVED = { do: "allow", limits: [{ limit: "account_moved" }] } as const;
 const CORRECT = "Correct the base URL and the token of the provider.";
 const SANDBOX = "If a sandbox was started without its earlier data: start with a new state.";
 
+/** Returns an origin for messages. The origin of a loopback address is no URL that the user set. */
+const shownOrigin = (origin: string) => (isOnThisMachine(origin) ? "a loopback address" : origin);
+
 const isOnThisMachine = (origin: string) => /^https?:\/\/localhost/.test(origin);
 
 const pgForms = (variable: string) =>
@@ -41,7 +44,7 @@ const pgForms = (variable: string) =>
 export const accounts = {
   "account.foreign/address": error(({ of, origin, recorded }: Account & Words<"recorded">) => ({
     summary: `${of} has another base URL than the state`,
-    detail: `In the state: ${recorded}. Now: ${origin}. The same id may belong to another object at the new URL.`,
+    detail: `In the state: ${shownOrigin(recorded)}. Now: ${shownOrigin(origin)}. The same id may belong to another object at the new URL.`,
     remedies: [CORRECT, { ...MOVED, when: "the new URL leads to the same account" }],
   })),
   "account.foreign/objects": error(
@@ -49,8 +52,8 @@ export const accounts = {
       summary: `${of} leads to another account than the state`,
       detail:
         objects.length === 1
-          ? `In the state (${recorded}): ${objects[0]}. The account at ${origin} has only other objects.`
-          : `In the state (${recorded}): ${objects[0]} and ${objects.length - 1} more. The account at ${origin} has none of them.`,
+          ? `In the state (${shownOrigin(recorded)}): ${objects[0]}. The account at ${shownOrigin(origin)} has only other objects.`
+          : `In the state (${shownOrigin(recorded)}): ${objects[0]} and ${objects.length - 1} more. The account at ${shownOrigin(origin)} has none of them.`,
       remedies: [
         CORRECT,
         ...(isOnThisMachine(origin) ? [SANDBOX] : []),

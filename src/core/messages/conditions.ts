@@ -196,11 +196,11 @@ export const conditions = {
     remedies: [`If you no longer want the ${given.noun}, stop declaring it.`, { do: "reorder" }],
   })),
   "condition.handed_over": warning((given: Recorded & Words<"why">) => ({
-    summary: `${objectOf(given)} was probably transferred to another account`,
+    summary: `${objectOf(given)} is not in the account of this token`,
     detail: `No list shows it, and the API rejects requests for it: ${given.why}.`,
     remedies: [
+      "If the token is wrong, use a token of the account that owns it.",
       "If another account owns it now, stop declaring it. The next apply removes it from the state.",
-      "If it is still yours, use a token of the account that owns it.",
     ],
   })),
   "condition.outside": warning((given: Recorded & Words<"why">) => ({

@@ -33,6 +33,8 @@ export interface ProviderSession {
   readonly project: string | undefined;
   /** Digits after the decimal point of money amounts; undefined: amounts are in the API's own unit. */
   readonly moneyScale: number | undefined;
+  /** Base URL and source of the token, for messages. */
+  readonly access: string;
   /** Digest of the host's URL, as in the private mark of an object. */
   readonly host: string;
   /** True if HOSTFORM_ACCOUNT_MOVED=1 confirms that the account has moved. */

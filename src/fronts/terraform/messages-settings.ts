@@ -1,6 +1,6 @@
 /** Texts of the provider about its configuration, values on the wire, data sources and actions. */
 import { type Catalogue, either, error, type Texts, type Words, warning } from "../../core/messages/message.ts";
-import type { Condition, Diagnostic, Remedy } from "../../core/model/index.ts";
+import { type Condition, counted, type Diagnostic, type Remedy } from "../../core/model/index.ts";
 
 export const texts = (summary: string, detail?: string, ...remedies: readonly Remedy[]): Texts => ({
   summary,
@@ -315,7 +315,7 @@ export const settings = {
   "terraform.lookup/limit": warning(
     ({ noun, limit, total }: Words<"noun"> & { limit: number; total: number | undefined }) =>
       texts(
-        `The list ends after ${limit} ${noun}s: ${total === undefined ? `more ${noun}s match` : `${total} match`}`,
+        `The list ends after ${counted(limit, noun)}: ${total === undefined ? `more ${noun}s match` : `${total} match`}`,
         undefined,
         `Set \`limit = ${total ?? limit * 10}\` in the \`list\` block, beside \`provider\`, or set more filters in \`config\`.`,
       ),

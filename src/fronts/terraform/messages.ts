@@ -339,9 +339,9 @@ const messages = {
         `Correct the id; the data source \`${type}s\` lists the existing ones. Or use the provider configuration (token) of the account that contains the object.`,
       ),
   ),
-  "account.foreign/identity": error(({ what, given, own }: Of & Words<"given" | "own">) =>
+  "account.foreign/identity": error(({ what, given, access }: Of & Words<"given" | "access">) =>
     texts(
-      `The identity of ${what} is of another account: its origin is ${given}, and \`base_url\` is ${own}`,
+      `The identity of ${what} is of another account: its origin is ${given}, and the provider uses ${access}`,
       "Each API has its own ids.",
       "Use the provider configuration of that account, or remove `origin` from the identity.",
     ),

@@ -26,6 +26,7 @@ import {
   filterAttributes,
   fits,
   fitsAll,
+  kindOf,
   PATTERN,
   readOnly,
   wordProblem,
@@ -61,7 +62,10 @@ const UNMANAGED =
 function parentAttributes({ noun, words: { parent } }: Kind): Attributes {
   if (parent === undefined) return {};
   return {
-    [parent.attribute]: filter("string", `Only ${noun}s of this ${parent.noun}. Takes one request.`),
+    [parent.attribute]: filter(
+      "string",
+      `Only ${noun}s of this ${parent.noun}. Takes one request, or two if there are no ${noun}s.`,
+    ),
     ...filterAttributes({ domain: domainFilter(`${noun}s of ${parent.plural} with`) }),
     max_requests: filter(
       "number",
@@ -129,11 +133,13 @@ export async function* listed(
   const isManaged = config.unmanaged === true ? await managedIn(kind, scope) : () => false;
   let count = 0;
   let last: Found | undefined;
+  let hasPlan = typeof config.plan !== "string";
   for (const { parent, read } of limit > 0 ? await batchesOf(kind, config, scope, warn) : []) {
     if (cancelled?.aborted) return;
     const objects: Remote[] = [];
     for (const object of await read()) {
       const { attributes, phase } = object;
+      hasPlan ||= fits(config.plan, attributes.plan);
       if (phase === "gone" || !fitsAll(filters, config, { ...attributes, phase })) continue;
       if (!(await isManaged(object))) objects.push(object);
     }
@@ -152,6 +158,7 @@ export async function* listed(
       count += 1;
     }
   }
+  if (!hasPlan) warn(absent(`${kind.noun} with the plan ${config.plan}`, "plan"));
   if (last !== undefined) yield last;
 }
 
@@ -167,6 +174,11 @@ async function managedIn(kind: Kind, { session, holdings }: ProviderScope) {
   return async (object: Remote) =>
     pending.has(key(object.attributes) ?? "") || (await holdings.isManaged(kind, object));
 }
+/** Warns about a value of a filter that no object has. */
+const absent = (what: string, attribute: string): Diagnostic => ({
+  ...problem("terraform.lookup/none", { what, fix: `Correct \`${attribute}\`.` }),
+  severity: "warning",
+});
 
 /** Part of a list that one listing contains. */
 interface Batch {
@@ -183,7 +195,15 @@ async function batchesOf(
   const { parent } = kind.words;
   if (parent === undefined) return [{ read: () => allOf(kind.type, session) }];
   const id = config[parent.attribute];
-  if (typeof id === "string") return [{ read: () => allOf(kind.type, session, id) }];
+  if (typeof id === "string") {
+    const read = async () => {
+      const found = await allOf(kind.type, session, id);
+      if (found.length === 0 && (await session.account.find(kindOf(parent.type), id)) === undefined)
+        warn(absent(`${parent.noun} ${id}`, parent.attribute));
+      return found;
+    };
+    return [{ read }];
+  }
   const all = await allOf(parent.type, session);
   const parents = all.filter(
     ({ phase, attributes }) =>

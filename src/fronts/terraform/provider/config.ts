@@ -121,13 +121,15 @@ export interface ProviderToken {
   readonly token: string;
   /** The setting of the token. */
   readonly attribute: string;
+  /** Source of the token, for messages. */
+  readonly from: string;
   readonly warning?: Diagnostic;
 }
 
 /** Reads the API token. @param folder base of a relative `token_file`. @throws HostformError `provider.token`. */
 export async function tokenOf(config: ValueObject, env: Env, folder: string): Promise<ProviderToken> {
   const literal = given(config, "token");
-  if (typeof literal === "string") return { token: literal.trim(), attribute: "token" };
+  if (typeof literal === "string") return { token: literal.trim(), attribute: "token", from: "the attribute token" };
   const { tokenFile, tokenEnv } = settingsIn(config);
   const attribute = tokenFile !== undefined ? "token_file" : tokenEnv !== undefined ? "token_env" : "token";
   const source: TokenSource =
@@ -137,7 +139,12 @@ export async function tokenOf(config: ValueObject, env: Env, folder: string): Pr
   const otherwise = "or set `token` from a sensitive variable";
   const reading = { env, of: "the provider", otherwise, relativeTo, place };
   const { token, readableByOthers } = await readToken(source, reading);
-  if (!readableByOthers || "env" in source) return { token, attribute };
-  const { file } = source;
-  return { token, attribute, warning: problem("provider.token", { file, word: shellPath(file), ...place }) };
+  const from = "env" in source ? source.env : source.file;
+  if (!readableByOthers || "env" in source) return { token, attribute, from };
+  return {
+    token,
+    attribute,
+    from,
+    warning: problem("provider.token", { file: from, word: shellPath(from), ...place }),
+  };
 }

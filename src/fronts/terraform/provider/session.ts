@@ -109,6 +109,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   const token = await tokenOf(config, env, folder);
   if (token.warning !== undefined) onWarning(token.warning);
   const reached = { baseUrl, token: token.token };
+  const access = `${baseUrl}, token from ${token.from}`;
   const { client, store } = atSetting(token, () => {
     const store = openStore({ ...reached, env, clock, onWarning });
     const reaching = {
@@ -124,6 +125,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       onWarning,
       stop,
       userAgent: userAgent(options.terraformVersion),
+      account: `The provider uses ${access}.`,
     };
     return { client: new HostingClient(reaching), store };
   });
@@ -137,6 +139,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     account,
     isOpen: true,
     settings: reading,
+    access,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
     hasMoved: env.HOSTFORM_ACCOUNT_MOVED === "1",
     place: place.mark,
@@ -204,6 +207,7 @@ const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts 
   settings: true,
   project: true,
   moneyScale: true,
+  access: true,
   host: true,
   hasMoved: true,
   place: true,

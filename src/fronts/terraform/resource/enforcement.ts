@@ -67,7 +67,7 @@ export class Enforcement {
 
   /**
    * Reads the files of HOSTFORM_POLICY. @returns undefined if the variable names no file.
-   * @throws HostformError `policy.invalid`; `policy.unsupported` for rules that need more than one resource.
+   * @throws HostformError `policy.invalid`; `policy.unsupported` for rules that the provider cannot enforce.
    */
   static async open(env: EnvVars, folder: string, clock: Clock): Promise<Enforcement | undefined> {
     const files = policyFiles(env);
@@ -109,11 +109,16 @@ export class Enforcement {
   }
 }
 
-/** Returns the rules that the provider cannot enforce. */
+/** Returns the parts of a policy that the provider cannot enforce. */
 function partsOf({ file, rules }: Policy): (readonly [what: string, why: string])[] {
   const whole = POLICY_RULES.filter((rule) => rules[rule] !== undefined && WHOLE[rule] !== undefined);
   const scoped = rules.scopes?.some(({ files, clients }) => (files ?? clients) !== undefined);
+  const addresses = rules.never_offline?.filter((site) => /(?:^|\.)hosting_|^module\..*\*|\[/.test(site)) ?? [];
   return [
+    ...addresses.map(
+      (one) =>
+        [`the address ${one} in never_offline (${file})`, "Name the domain: Terraform shows no address"] as const,
+    ),
     ...whole.map((rule) => [`the rule ${rule} (${file})`, WHOLE[rule] ?? ""] as const),
     ...(scoped ? [[`files or clients in a scope (${file})`, "Terraform shows neither to the provider"] as const] : []),
   ];

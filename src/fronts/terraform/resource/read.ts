@@ -277,11 +277,10 @@ async function readPending(
  * Returns the import id in an identity.
  * @throws HostformError `account.foreign` for the origin of another API.
  */
-export function importIdIn(kind: Kind, identity: JsonObject, { account }: ProviderSession): string {
+export function importIdIn(kind: Kind, identity: JsonObject, { account, access }: ProviderSession): string {
   const { id, origin } = identity;
-  const own = account.origin ?? "";
-  if (typeof origin === "string" && originIn(origin) !== own)
-    refuse(problem("account.foreign/identity", { what: `${kind.noun} ${String(id)}`, given: origin, own }));
+  if (typeof origin === "string" && originIn(origin) !== account.origin)
+    refuse(problem("account.foreign/identity", { what: `${kind.noun} ${String(id)}`, given: origin, access }));
   return importIdOf(kind, String(id), identity);
 }
 

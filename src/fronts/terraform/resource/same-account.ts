@@ -16,8 +16,6 @@ import { refuse } from "../messages.ts";
 import { labelOf, type Mark, recordedAs } from "./attribute-mapping.ts";
 import { otherHost } from "./notices.ts";
 
-const of = "The provider";
-
 /** Returns the account mark of an instance. Its anchors stay until a list lacks one of them. */
 export function accountOf(
   kind: Kind,
@@ -58,7 +56,7 @@ export async function refuseForeign(
   kind: Kind,
   recorded: JsonObject,
   mark: Mark,
-  { account, host, hasMoved }: ProviderSession,
+  { account, access, host, hasMoved }: ProviderSession,
 ): Promise<void> {
   const { origin } = account;
   if (hasMoved || origin === undefined) return;
@@ -66,6 +64,7 @@ export async function refuseForeign(
     if (mark.host === undefined || mark.host === host) return;
     refuse(otherHost(kind, recorded, "refreshed"));
   }
+  const of = `The provider (${access})`;
   const { origin: was } = mark.account;
   // Ignore the parent as an anchor: its absence would also explain the absence of this object.
   const outer = kind.parent === undefined ? undefined : recorded[kind.parent];

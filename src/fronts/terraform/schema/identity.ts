@@ -14,7 +14,7 @@ import {
 import { typeBytes } from "./proto.ts";
 
 const ORIGIN =
-  "Origin of the API, such as `https://panel.example`. Default in an import block: the origin of the provider's `base_url`.";
+  "Origin of the API, such as `https://panel.example`. Default in an import block: the origin of the provider's `base_url`. Each loopback address has the origin `http://localhost`.";
 
 const cache = new WeakMap<Kind, Schema>();
 

@@ -74,7 +74,9 @@ describe("list resources", () => {
     expect(await list({ phase: "suspended" })).toEqual([second]);
     expect(await list({ status: "SUSPENDED" })).toEqual([second]);
     expect(await list({ plan: "shared start", phase: "live" })).toEqual([first]);
-    expect(await list({ plan: "no such plan" })).toEqual([]);
+    const query = await queryList(account.connection, "hosting_service", { config: { plan: "no such plan" } });
+    expect(reported(query)).toEqual(["warning : There is no service with the plan no such plan"]);
+    expect(await list({ plan: "shared start", phase: "pending" })).toEqual([]);
   });
 
   it("escape controls in names that the host returns, and hide secret parts of URLs", async () => {
@@ -139,6 +141,10 @@ describe("list resources", () => {
     const refused = await queryList(account.connection, "hosting_grant", { config: { max_requests: 11 } });
     expect(reported(refused)).toEqual(["error : The grants of 12 services take 12 requests; max_requests allows 11"]);
     expect(account.sent()).toEqual([]);
+    const absent = await queryList(account.connection, "hosting_grant", { config: { service_id: "9999" } });
+    expect(reported(absent)).toEqual(["warning : There is no service 9999"]);
+    const [bare] = account.control.seedServices({ count: 1 });
+    expect(await found(account, "hosting_grant", { service_id: String(bare?.id) })).toEqual([]);
   });
 
   it("find only objects that no known state contains with unmanaged", async () => {
@@ -178,6 +184,8 @@ describe("the limit of a list", () => {
     const query = await queryList(account.connection, "hosting_service", { limit: 5 });
     expect([query.objects.length, query.unread]).toEqual([5, 0]);
     expect(reported(query)).toEqual(["warning : The list ends after 5 services: 12 match"]);
+    const first = await queryList(account.connection, "hosting_service", { limit: 1 });
+    expect(reported(first)).toEqual(["warning : The list ends after 1 service: 12 match"]);
     expect(query.said[0]?.detail).toContain("Set `limit = 12` in the `list` block");
     for (const limit of [12, 13])
       expect(await queryList(account.connection, "hosting_service", { limit })).toMatchObject({ said: [], unread: 0 });

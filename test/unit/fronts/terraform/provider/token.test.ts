@@ -8,11 +8,11 @@ import { BASE, failure, open, sandboxed, TOKEN } from "./harness.ts";
 
 describe("the token", () => {
   it.each([
-    [{ token_env: "BETA" }, { BETA: TOKEN, HOSTING_TOKEN: "other" }],
-    [{ token_file: "secret/token" }, { HOSTING_TOKEN: "other" }],
-    [{ token: TOKEN }, { HOSTING_TOKEN: "other" }],
-    [{}, { HOSTING_TOKEN: TOKEN }],
-  ])("is found with %j", async (given, env) => {
+    [{ token_env: "BETA" }, { BETA: TOKEN, HOSTING_TOKEN: "other" }, /, token from BETA$/],
+    [{ token_file: "secret/token" }, { HOSTING_TOKEN: "other" }, /, token from \/.*\/token$/],
+    [{ token: TOKEN }, { HOSTING_TOKEN: "other" }, /, token from the attribute token$/],
+    [{}, { HOSTING_TOKEN: TOKEN }, /, token from HOSTING_TOKEN$/],
+  ])("is found with %j", async (given, env, from) => {
     const sandbox = await sandboxed();
     const dir = temporaryFolder();
     const token = sandbox.tokens.agency;
@@ -22,6 +22,7 @@ describe("the token", () => {
     const { session, warnings } = await open({ base_url: sandbox.url, ...place }, { env: swapped(env), folder: dir });
     expect((await session.account.plans()).length).toBeGreaterThan(5);
     expect(warnings).toEqual([]);
+    expect(session.access).toMatch(from);
   });
 
   it("may lie in a file that others can read, with a warning", async () => {

@@ -50,6 +50,7 @@ export function fakeScope(type: string, { objects = [], answer, session, store }
     settings: { statusWords: {} },
     project: "acme",
     moneyScale: undefined,
+    access: "http://127.0.0.1:8080, token from HOSTING_TOKEN",
     host: "here",
     place: "this folder",
     self: {
