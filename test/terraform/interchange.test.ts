@@ -155,6 +155,27 @@ describeWith(TERRAFORM)("one state for hostform and Terraform", { timeout: 60_00
     await terraform.expectNoChanges();
   });
 
+  it("of a service with a reference that hostform has changed: -replace orders nothing without a new one", async () => {
+    const yaml = (reference: string) => ({
+      project: "both",
+      services: { box: { plan_id: 31, currency: "USD", reference, deletion_policy: "forget" } },
+    });
+    const hcl = (reference: string) =>
+      `resource "hosting_service" "box" {\n  plan_id = 31\n  currency = "USD"\n  deletion_policy = "forget"\n  reference = "${reference}"\n}\n`;
+    const terraform = await start(yaml("two"), hcl("one"));
+    await terraform.applied();
+    await copy(terraform, THEIRS, OURS);
+    await hostform(terraform, "apply", "--auto-approve");
+    await copy(terraform, OURS, THEIRS);
+    terraform.sent();
+    for (const reference of ["two", "one"]) {
+      await terraform.write(hcl(reference));
+      const { errors, text } = await terraform.refused("-replace=hosting_service.box");
+      expect(errors[0]?.summary, text).toBe("A replacement needs a new `reference`");
+    }
+    expect(terraform.changesSent()).toEqual([]);
+  });
+
   it("of orders that wait for payment: the next run of either does what is left to do", async () => {
     const yaml = {
       project: "both",

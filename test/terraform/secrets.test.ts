@@ -91,6 +91,37 @@ describeWith(TERRAFORM)("secrets in Terraform", { timeout: 60_000 }, () => {
     expect({ code: again.code, diagnostics: again.diagnostics }, again.text).toEqual({ code: 0, diagnostics: [] });
   });
 
+  it("no plan copies a sensitive value of the state into the store, and the secret still moves with its webhook", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    const hook = (name: string, at: string) =>
+      `resource "hosting_webhook" "${name}" {\n  url = "https://${at}.example/hook"\n  events = ["invoice.paid"]\n}\n`;
+    const box = (more: string) =>
+      `resource "hosting_service" "box" {\n  plan_id = 31\n  currency = "USD"\n  reference = "box"\n${more}}\n`;
+    await terraform.write(
+      hook("a", "one") + hook("b", "two") + hook("c", "three") + box('deletion_policy = "suspend"\n'),
+    );
+    await terraform.applied();
+    await terraform.applied();
+    const { sensitive = [], attributes } = terraform.state().get("hosting_service.box") ?? {};
+    const hooks = ["a", "b", "c"].map((name) => terraform.attributes(`hosting_webhook.${name}`));
+    const secrets = [...hooks.map(({ secret }) => secret), ...sensitive.map((name) => attributes?.[name])].filter(
+      (value) => typeof value === "string",
+    );
+    expect(secrets.length).toBeGreaterThanOrEqual(3);
+    await terraform.remove("home/hostform");
+    // A rename, an exchange, and a service that leaves.
+    await terraform.write(hook("renamed", "one") + hook("b", "three") + hook("c", "two"));
+    const { text } = await terraform.planned();
+    expect(text).toContain("hosting_webhook.renamed");
+    const held = (secret: string) => terraform.filesHolding(secret).filter((file) => file.startsWith("home/"));
+    for (const secret of secrets) expect(held(String(secret))).toEqual([]);
+    await terraform.applied("tfplan");
+    for (const [at, name] of ["renamed", "c", "b"].entries()) {
+      const { id, secret } = terraform.attributes(`hosting_webhook.${name}`);
+      expect({ id, secret }).toEqual({ id: hooks[at]?.id, secret: hooks[at]?.secret });
+    }
+  });
+
   it("the most talkative log shows neither password, sign-on address nor token", async () => {
     const terraform = await startTerraform({
       env: { TF_VAR_password: PASSWORD, TF_LOG: "TRACE", TF_LOG_PATH: "trace.log" },

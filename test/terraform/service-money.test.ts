@@ -69,6 +69,27 @@ describeWith(TERRAFORM)("money in Terraform", { timeout: 60_000 }, () => {
     await terraform.expectNoChanges();
   });
 
+  it("is ordered again as the messages say: live with replace_on_change, ended with -replace, each with a new reference", async () => {
+    const terraform = await startSite('deletion_policy = "suspend"');
+    await terraform.applied();
+    const policy = 'deletion_policy = "suspend"\n';
+    const replace = `-replace=${SITE}`;
+    expect((await terraform.refused(replace)).errors[0]?.detail).toMatch(
+      /"site.example-2".* `replace_on_change = true`/s,
+    );
+    await terraform.write(site(`${policy}reference = "site.example-2"`));
+    for (const options of [[], [replace]])
+      expect((await terraform.refused(...options)).errors[0]?.detail).toContain("`replace_on_change = true`");
+    await terraform.write(site(`${policy}reference = "site.example-2"\nreplace_on_change = true`));
+    expect((await terraform.planned()).changes).toEqual({ [SITE]: "replace" });
+    await terraform.applied("tfplan");
+    for (const id of [1003, 1004]) terraform.control.change("services", id, { status: "terminated" });
+    await terraform.write(site(`${policy}reference = "site.example-3"`));
+    expect((await terraform.planned(replace)).changes).toEqual({ [SITE]: "replace" });
+    await terraform.applied("tfplan");
+    expect(orders(terraform).map(({ id }) => id)).toEqual([1003, 1004, 1005]);
+  });
+
   it("is ordered first with create_before_destroy, and a saved plan of that is refused", async () => {
     // The run of Terraform that planned the new order may place it, although the apply uses another provider process.
     const terraform = await startSite('deletion_policy = "suspend"', { install: "override" });

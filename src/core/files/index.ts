@@ -4,6 +4,7 @@
  * durable secret, or an error without the secret. Must not: know kinds, the state or the API, or write a secret readable for other
  * users.
  */
+export { decrypt, encrypt, type RandomBytes } from "./cipher.ts";
 export { createSynced, type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile, systemDisk } from "./disk.ts";
 export * from "./file-system.ts";
 export { isForeignPath, isInside, isPortableName } from "./paths.ts";

@@ -1,8 +1,11 @@
 /** Entries of the account store for objects that may be missing in Terraform's state. */
+import { createHmac } from "node:crypto";
+import { decrypt, encrypt } from "../../core/files/index.ts";
 import { type Kind, kinds } from "../../core/kinds/index.ts";
 import { isPendingCreate, type PendingCreate } from "../../core/lifecycle/index.ts";
 import { type AccountStore, entriesOf, MemoryStore, type Note } from "../../core/local/index.ts";
 import {
+  attempt,
   type Diagnostic,
   formatAddress,
   HostformError,
@@ -41,6 +44,8 @@ export interface Entry extends ResourceState {
   readonly handed?: true;
   /** Plans with a create for this object of the state, by id. */
   readonly passes?: Readonly<Record<string, Passing>>;
+  /** Encrypted sensitive attributes of an entry with `passes`: a plan writes no secret in clear text. */
+  readonly sealed?: string;
   /** Plans that know the pending create, by id: true if one of their creates has its name. */
   readonly plans?: Readonly<Record<string, boolean>>;
   /** Set if the last refresh found the pending create in the state. */
@@ -63,6 +68,8 @@ interface EntryPlace {
 interface EntriesOptions {
   readonly store: AccountStore;
   readonly project: string | undefined;
+  /** Token of the API, from which the key of sealed entries is derived. The store contains no token. */
+  readonly token?: string;
   /** Terraform's state. Entries with an earlier mark of this state also belong to this state. */
   readonly place?: EntryPlace | undefined;
   /** True with HOSTFORM_STORE=memory: a kill may lose a create. */
@@ -97,7 +104,7 @@ export class Entries {
     const list = this.#listOf(type);
     const stored = await this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error));
     const notes = [...(stored ?? []), ...(await this.#unwritten.notes(list, name))];
-    return new Map(notes.map((note) => [note.name, this.#placed(entryIn(note))]));
+    return new Map(notes.map((note) => [note.name, this.#placed(this.#opened(note))]));
   }
 
   /** Returns the reasons why no create can be recorded. */
@@ -156,7 +163,7 @@ export class Entries {
     entry: Entry,
     { isDurable, when }: WriteOptions & { readonly when?: "absent" } = {},
   ): Promise<Entry | undefined> {
-    const note = { list: this.#listOf(type), name, value: entry as unknown as Json };
+    const note = { list: this.#listOf(type), name, value: this.#sealed(name, entry) as unknown as Json };
     const write = (store: AccountStore) => store.note([note], when && { when });
     let others: readonly Note[];
     try {
@@ -170,6 +177,31 @@ export class Entries {
     if (others[0] !== undefined) return this.#placed(entryIn(others[0]));
     this.#own.set(keyOf(note), note);
     return undefined;
+  }
+
+  #sealed(name: string, entry: Entry): Entry {
+    if (!entry.passes) return entry;
+    const hidden = entry.sensitive.map((one) => [one, entry.attributes[one] ?? null] as const);
+    const attributes = { ...entry.attributes, ...Object.fromEntries(hidden.map(([one]) => [one, null])) };
+    return { ...entry, attributes, sealed: encrypt(this.#key(), JSON.stringify(Object.fromEntries(hidden)), name) };
+  }
+
+  /** Returns the entry of a note. An entry that another token sealed transfers nothing. */
+  #opened(note: Note): Entry {
+    const whole = entryIn(note);
+    if (whole.sealed === undefined) return whole;
+    const { sealed, ...entry } = whole;
+    const { passes: _, ...closed } = entry;
+    return attempt(
+      () => ({ ...entry, attributes: { ...entry.attributes, ...JSON.parse(decrypt(this.#key(), sealed, note.name)) } }),
+      ifExplained(() => closed),
+    );
+  }
+
+  #key(): Buffer {
+    return createHmac("sha256", this.#options.token ?? "")
+      .update("hostform sealed entry")
+      .digest();
   }
 
   #placed(entry: Entry): Entry {

@@ -204,7 +204,7 @@ const messages = {
     texts(
       `reference of ${what} cannot be changed`,
       `The API identifies the order by its name ${JSON.stringify(name)}.`,
-      "Restore the old reference in the configuration.",
+      "Restore the old reference in the configuration. Or set `replace_on_change = true` to order a new service (with its own invoice).",
     ),
   ),
   "plan.prevented/replacement": error(({ noun, id, canSuspend }: Object & { canSuspend: boolean }) =>
@@ -254,7 +254,7 @@ const messages = {
     texts(
       "A replacement needs a new `reference`",
       `The order of ${noun} ${id} has the name "${name}". The API would treat the new order as a repetition, and order nothing.`,
-      `Set \`reference\` to another name, for example "${name}-2".`,
+      `Set \`reference\` to another name, for example "${name}-2". If the ${noun} still exists, also set \`replace_on_change = true\`.`,
     ),
   ),
   // One name is one order: a second resource with the same name would receive the service of the first resource.

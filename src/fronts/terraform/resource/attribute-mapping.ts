@@ -145,6 +145,8 @@ export interface Replaced {
   readonly id: string;
   /** Name of its order. */
   readonly name?: string;
+  /** Name in the state, if hostform has recorded another `reference` since the order. */
+  readonly renamed?: string;
   /** True if its deletion_policy is `prevent`. */
   readonly prevented?: true;
 }

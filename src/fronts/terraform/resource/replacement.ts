@@ -82,10 +82,16 @@ export function replacedObject(
   { made }: Mark,
   settings: ReadSettings,
 ): Replaced {
-  const name = made ?? nameOf(kind, prior);
+  const renamed = nameOf(kind, prior);
+  const name = made ?? renamed;
   const gone = kind.phase?.(prior, settings) === "gone";
   const held = kind.removal === "policy" && policyOf(prior) === "prevent" && !gone;
-  return { id: prior.id, ...(name !== undefined && { name }), ...(held && { prevented: true }) };
+  return {
+    id: prior.id,
+    ...(name !== undefined && { name }),
+    ...(renamed !== name && { renamed }),
+    ...(held && { prevented: true }),
+  };
 }
 
 export function prevented(kind: Kind, id: string): Diagnostic {
@@ -225,7 +231,7 @@ export function checkOrder(
   if (replacing !== undefined && name === undefined && open) {
     found.push(problem("terraform.reference/unknown", { ...place, id: replacing.id }));
   }
-  if (replacing?.name !== undefined && replacing.name === name) {
+  if (replacing !== undefined && name !== undefined && [replacing.name, replacing.renamed].includes(name)) {
     found.push(problem("terraform.reference/same", { ...place, id: replacing.id, name }));
   }
   return found;

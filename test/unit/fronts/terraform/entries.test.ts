@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AccountStore, MemoryStore, MemoryTables } from "../../../../src/core/local/index.ts";
+import { type AccountStore, entriesOf, MemoryStore, MemoryTables } from "../../../../src/core/local/index.ts";
 import { type Diagnostic, errorOf, HostformError } from "../../../../src/core/model/index.ts";
 import { Entries, type Entry } from "../../../../src/fronts/terraform/entries.ts";
 import { recorded } from "../../../support/subjects.ts";
@@ -41,6 +41,20 @@ function refusing(methods: ("note" | "notes" | "forget")[]) {
 }
 
 describe("an entry", () => {
+  it("of a plan has its secrets encrypted, and transfers nothing for another token", async () => {
+    const store = new MemoryStore();
+    const of = (token: string) => new Entries({ store, token, project: "acme", onWarning: () => undefined });
+    const passes = { plan: { owner: "p", noted: 1, is: true, isShown: true } };
+    const object = { ...recorded(`${TYPE}.a`, { id: "7", secret: SECRET }), sensitive: ["secret"], passes };
+    await of("one").put(`${TYPE} passed`, "7", object);
+    const [note] = await store.notes(entriesOf(store.account, "acme", `${TYPE} passed`));
+    expect(JSON.stringify(note)).not.toContain(SECRET);
+    expect(await of("one").get(`${TYPE} passed`, "7")).toEqual(object);
+    const closed = await of("two").get(`${TYPE} passed`, "7");
+    expect(closed).toMatchObject({ attributes: { id: "7", secret: null } });
+    expect(closed?.passes).toBeUndefined();
+  });
+
   it("is found by the next process as it was written", async () => {
     const process = machine();
     const written = entry("201", { place: "here", owner: "me", base: { secret: SECRET } });
