@@ -339,7 +339,7 @@ describe("hosting_reset_password", () => {
       { password, secret_output: output("x") },
       "Only one of `password` or `secret_output` can be set",
     ],
-    ["no secret", SERVER, {}, "`password` or `secret_output` is required"],
+    ["no secret", SERVER, {}, "`password` or `secret_output` is required, and neither has a value"],
     ["a short password", SHARED, { password: "short" }, "password: at least 8 characters"],
     ["a password for a server", SERVER, { password }, 'A service of type "vps" needs `secret_output`, not `password`'],
     [
