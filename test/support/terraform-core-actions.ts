@@ -30,6 +30,8 @@ export interface Invoked {
 
 interface InvokeOptions {
   readonly cancelled?: AbortSignal;
+  /** False: an earlier process has planned the action. Default: this process plans it first, as Terraform always does. */
+  readonly plans?: boolean;
   /** Called with each progress message, before the provider can send the next one. */
   readonly onProgress?: (message: string) => void | Promise<void>;
 }
@@ -69,8 +71,9 @@ export class ActionCore {
   }
 
   /** Invokes the action, and receives the events of its stream until it ends. */
-  async invoke(config: ValueObject, { cancelled, onProgress }: InvokeOptions = {}): Promise<Invoked> {
+  async invoke(config: ValueObject, { cancelled, plans = true, onProgress }: InvokeOptions = {}): Promise<Invoked> {
     if (hasUnknown(config as Value)) throw new Error("Terraform invokes no action with unknown values");
+    if (plans) await this.plan(config);
     const request = create(InvokeAction_RequestSchema, { actionType: this.#type, config: this.#encoded(config) });
     const progress: string[] = [];
     const completed: (readonly Said[])[] = [];
@@ -98,7 +101,7 @@ export class ActionCore {
   async run(config: ValueObject, options?: InvokeOptions): Promise<Invoked> {
     for (const found of [await this.validate(config), (await this.plan(config)).said])
       if (found.some(isRefusal)) return { progress: [], said: found };
-    return this.invoke(config, options);
+    return this.invoke(config, { ...options, plans: false });
   }
 
   #encoded(config: ValueObject) {

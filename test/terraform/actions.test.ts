@@ -5,11 +5,12 @@
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { catalogue } from "../../src/fronts/terraform/catalogue.ts";
 import { root } from "../docs/markdown.ts";
 import { describeWith } from "../support/needing.ts";
 import { type Program, TERRAFORM } from "../support/programs.ts";
+import { startSandbox } from "../support/sandbox.ts";
 import { startTerraform, type Terraform, type TerraformOptions } from "../support/terraform.ts";
 
 const EXAMPLES = path.join(root, "examples/actions");
@@ -117,6 +118,24 @@ describeWith(TERRAFORM_16)("terraform apply -invoke", { timeout: 90_000 }, () =>
     expect(terraform.control.list("services").find(({ domain }) => domain === "www.acme.example")?.status).toBe(
       "active",
     );
+  });
+
+  it("changes no service with the same id at another host, from a saved plan or without a refresh", async () => {
+    const terraform = await start(site() + action("suspend"));
+    const other = await startSandbox({ rateLimit: 0, jobSeconds: 0 });
+    onTestFinished(() => other.close());
+    other.control.seedServices({ account: "agency", plan_id: 11 });
+    const planned = await terraform.run("plan", "-invoke=action.hosting_suspend.www", "-out=tfplan");
+    expect(planned.code, planned.text).toBe(0);
+    Object.assign(terraform.env, { HOSTING_BASE_URL: other.url, HOSTING_TOKEN: other.tokens.agency });
+    const service = `service ${id(terraform)} (site-00001.example)`;
+    const saved = await terraform.run("apply", "-no-color", "tfplan");
+    expect(saved.text).toContain(`Error: No plan on this store contains the action on ${service}`);
+    const unrefreshed = await invoke(terraform, "suspend", "-refresh=false");
+    expect(unrefreshed.errors.map(({ summary }) => summary)).toEqual([
+      `The state contains service ${id(terraform)} (www.acme.example), and the account contains ${service}`,
+    ]);
+    expect(new Set(other.control.requests().map(({ method }) => method))).toEqual(new Set(["GET"]));
   });
 
   it("resets a password, which no file of Terraform contains", async () => {

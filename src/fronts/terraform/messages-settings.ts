@@ -194,8 +194,8 @@ export const settings = {
   ),
   "config.missing_attribute/action_secret": error(
     texts(
-      "`password` or `secret_output` is required",
-      "With `-invoke`, Terraform removes an ephemeral `password` before it invokes the action.",
+      "`password` or `secret_output` is required, and neither has a value",
+      "If `password` is set, its value is ephemeral: with `-invoke`, Terraform removes it before it invokes the action.",
       "Set one of them. With `-invoke`, set `password` from a variable that is sensitive and not ephemeral.",
     ),
   ),
@@ -250,6 +250,48 @@ export const settings = {
       `The URL goes to ${place}. It signs on anyone who opens it.`,
     ),
   ),
+  "terraform.action/domain": error(({ what, domain }: Of & Words<"domain">) =>
+    texts(
+      `The action expects the domain ${domain}, and finds ${what}`,
+      "No request was sent.",
+      "Correct `service_id` or `domain`, or use the account of the service.",
+    ),
+  ),
+  "terraform.action/other": error(({ what, source, known }: Of & Words<"source" | "known">) =>
+    texts(
+      `The ${source} contains ${known}, and the account contains ${what}`,
+      "No request was sent: in another account, the same id is another service.",
+      "Correct `base_url` and the token. If the host changed the service, refresh the state and plan again.",
+    ),
+  ),
+  "terraform.action/unplanned": error(({ what }: Of) =>
+    texts(
+      `No plan on this store contains the action on ${what}`,
+      "No request was sent: in another account, the same id is another service.",
+      "Use the account, the folder and the store of the plan. Or set `domain` in the action and plan again.",
+    ),
+  ),
+  "terraform.action/new": warning(
+    texts(
+      "The id of the service is known only after apply, so the plan cannot check the action",
+      "A new service is not live before its invoice is paid: the action then fails after the order. A policy judges the action only before its request.",
+      "Invoke the action with `-invoke` when the service is live.",
+    ),
+  ),
+  "terraform.action/reset_open": warning(({ what }: Of) =>
+    texts(
+      `The last password reset of ${what} has no known result`,
+      "The old password may be invalid, and `secret_output` may contain the old password.",
+      "Invoke the action: it sets another password.",
+    ),
+  ),
+  "terraform.action/lost": error(({ what, place }: Of & Place) =>
+    texts(
+      `The response about the new password of ${what} was lost`,
+      `The old password may be invalid.${place ? ` The old password may still be in ${place}.` : ""}`,
+      "Invoke the action again: a repeated reset is safe.",
+    ),
+  ),
   "terraform.action/unneeded": warning(({ what, done }: Of & Words<"done">) =>
     texts(`${what} is already ${done}: the action sends a request only if this changes before the invocation`),
   ),
@@ -264,7 +306,7 @@ export const settings = {
     texts(
       `${what} is not live yet, and the action needs a live service`,
       undefined,
-      "Pay the invoice of the service. Invoke the action when the service is live.",
+      "Invoke the action when the service is live.",
     ),
   ),
   "terraform.action/ended": error(({ what, status }: Of & Words<"status">) =>

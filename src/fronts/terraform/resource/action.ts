@@ -22,10 +22,11 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Attributes, Schema } from "../../../core/model/schema.ts";
-import { exactlyOne, existing, oneById, required } from "../data/define.ts";
+import { exactlyOne, existing, filter, oneById, required } from "../data/define.ts";
 import { panelSso } from "../data/services.ts";
 import { problem, refuse } from "../messages.ts";
 import { schemaOf } from "../schema/of-kind.ts";
+import { isResetOpen, noteReset, requireTarget } from "./action-target.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
 import { labelOf, named, recordedAs, terraformKind } from "./attribute-mapping.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -61,6 +62,14 @@ const { password, secret_output } = schemaOf(kind).attributes as Required<Attrib
 const SOMETHING = "a service whose id is known only after apply";
 /** Name of the parameter of each action. */
 const ID = "service_id";
+/** Attributes of each action. */
+const target = {
+  [ID]: required("string", "Id of the service."),
+  domain: filter(
+    "string",
+    "Expected domain of the service: the action fails for a service with another domain. A saved plan then needs no shared store.",
+  ),
+};
 
 /** Time in which a status can show that a request with a lost response has arrived, in milliseconds. */
 const LOST_MS = 20_000;
@@ -80,6 +89,15 @@ interface Definition {
   check?(config: ValueObject): readonly Diagnostic[];
   /** Returns the reasons why the action does not suit the service. */
   suits?(config: ValueObject, live: JsonObject): readonly Diagnostic[];
+}
+
+/** Reads the service of an invocation. @throws HostformError if it does not exist, or is another service than the planned one. */
+async function liveOf(config: JsonObject, scope: ProviderScope): Promise<Remote> {
+  const id = String(config[ID]);
+  const of = { noun: kind.noun, id, attribute: ID, source: `${kind.type}s` };
+  const live = await existing(scope.account.get(kind, id), of);
+  await requireTarget(kind, live, config, scope, false);
+  return live;
 }
 
 /** Creates an action that changes a service. */
@@ -122,19 +140,20 @@ function changing({
     const places = await secretPlaceNotices(kind, config, true, scope.session);
     const effectOn = (what: string) =>
       problem(`terraform.action/${effect}`, { what, place: placeOf(config.secret_output) });
-    if (hasUnknown(config[ID] ?? null)) return [effectOn(SOMETHING), ...places];
+    if (hasUnknown(config[ID] ?? null)) return [effectOn(SOMETHING), problem("terraform.action/new", {}), ...places];
     const live = await oneById(kind.type, String(config[ID]), scope.session, ID);
+    await requireTarget(kind, live, config, scope, true);
     const { change, what, asked, notices, isEarly } = await changeOf(config, live, scope);
     if (isEarly) return [early(what, "warning"), ...notices];
     if (change.requests === 0) return [problem("terraform.action/unneeded", { what, done }), ...notices];
     const judged = (await enforcement?.judge(kind, { ...asked, isLater: true }, scope)) ?? [];
-    return [effectOn(what), ...notices, ...places, ...judged];
+    const open = (await isResetOpen(scope, live.id)) ? [problem("terraform.action/reset_open", { what })] : [];
+    return [effectOn(what), ...open, ...notices, ...places, ...judged];
   }
 
   async function invoke(config: JsonObject, { scope, enforcement, cancelled, progress }: Invocation) {
     const id = String(config[ID]);
-    const of = { noun: kind.noun, id, attribute: ID, source: `${kind.type}s` };
-    const live = await existing(scope.account.get(kind, id), of);
+    const live = await liveOf(config, scope);
     const { change, what, declared, asked, notices, isEarly } = await changeOf(config, live, scope);
     if (isEarly) refuse(early(what, "error"), ...notices);
     if (change.requests === 0) {
@@ -171,6 +190,10 @@ function changing({
     }
     const problems: Diagnostic[] = [];
     let after: JsonObject | null = null;
+    let isLost = false;
+    const isWritten = declared.secret_output !== undefined;
+    const wasOpen = isWritten && (await isResetOpen(scope, id));
+    if (isWritten) await noteReset(scope, id, true);
     try {
       const applied = await applyChange(kind, change, declared, { ...context, watch });
       problems.push(...applied.diagnostics, ...(applied.unclear ? [applied.unclear] : []));
@@ -179,7 +202,9 @@ function changing({
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       after = await arrived(error);
-      if (after === null) problems.push(...explain(kind, address, declared as JsonObject, error));
+      isLost = suspended === undefined && error instanceof ApiError && error.reached === "maybe";
+      if (isLost) problems.push(problem("terraform.action/lost", { what, place: placeOf(config.secret_output) }));
+      else if (after === null) problems.push(...explain(kind, address, declared as JsonObject, error));
     }
     if (after !== null) await progress(`${what} is ${done}`);
     if (after !== null && suspended !== undefined) {
@@ -187,12 +212,14 @@ function changing({
       scope.acted.set(id, { suspended: suspended as boolean, status, provisioning_status });
     }
     scope.collections.changed(kind, undefined);
-    return recovered(problems, latest, what, scope);
+    const result = await recovered(problems, latest, what, scope);
+    if (isWritten && !isLost && (after !== null || !wasOpen)) await noteReset(scope, id, false);
+    return result;
   }
 
   return {
     name: `hosting_${effect}`,
-    schema: { version: 0, description, attributes: { [ID]: required("string", "Id of the service."), ...attributes } },
+    schema: { version: 0, description, attributes: { ...target, ...attributes } },
     ...(check && { check }),
     plan,
     // Two actions of a run may change one service at the same time. The second one must read the result of the first one.
@@ -305,7 +332,7 @@ const openPanel: ProviderAction = {
     description:
       "Signs on to the control panel of a service with a one-time URL, in the browser of the machine on which Terraform runs. The URL signs on anyone who opens it, so no plan, state or log contains it.",
     attributes: {
-      [ID]: required("string", "Id of the service; it must be provisioned."),
+      ...target,
       secret_output: {
         ...secret_output,
         description:
@@ -319,13 +346,15 @@ const openPanel: ProviderAction = {
     const place = placeOf(config.secret_output) ?? "the browser of this machine";
     if (hasUnknown(config[ID] ?? null))
       return [problem("terraform.action/open_panel", { what: SOMETHING, place }), ...places];
-    const { id, attributes } = await oneById(kind.type, String(config[ID]), scope.session, ID);
+    const live = await oneById(kind.type, String(config[ID]), scope.session, ID);
+    await requireTarget(kind, live, config, scope, true);
+    const { id, attributes } = live;
     return [problem("terraform.action/open_panel", { what: named(kind, { ...attributes, id }), place }), ...places];
   },
   async invoke(config, { scope, progress }) {
     const { session } = scope;
     const output = outputOf(config.secret_output ?? null);
-    const id = String(config[ID]);
+    const { id } = await liveOf(config, scope);
     const of: SecretName = { address: `service ${id}`, attribute: "url" };
     if (output !== undefined) await session.secretOutputs.check(output, of);
     const { url } = await panelSso.read({ [ID]: id }, session);

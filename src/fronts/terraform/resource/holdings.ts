@@ -9,6 +9,7 @@ import {
   type Clock,
   type Diagnostic,
   HostformError,
+  type Json,
   type JsonObject,
   type PrivateMark,
   type ValueObject,
@@ -19,7 +20,7 @@ import { Arrivals } from "./activity.ts";
 import { named } from "./attribute-mapping.ts";
 
 interface HoldingsOptions {
-  readonly store: Pick<AccountStore, "see" | "release" | "endRun" | "holdings">;
+  readonly store: Pick<AccountStore, "see" | "release" | "endRun" | "holdings" | "note" | "notes" | "forget">;
   /** State that Terraform uses. */
   readonly place: Place;
   /** Id of this run: one process of the provider for one walk of Terraform. */
@@ -171,6 +172,23 @@ export class Holdings {
     this.#unwritten.delete(keyOf(object));
     this.#shown.delete(keyOf(object));
     await this.#use((store) => store.release(this.place.mark, [object]));
+  }
+
+  /** Writes a fact about an object of this state, for all tokens of the host. */
+  async note(list: string, name: string, value: Json): Promise<void> {
+    await this.#use((store) => store.note([{ list: this.#listOf(list), name, value }]));
+  }
+
+  async noted(list: string, name: string): Promise<Json | undefined> {
+    return (await this.#use((store) => store.notes(this.#listOf(list), name)))?.[0]?.value;
+  }
+
+  async forget(list: string, name: string): Promise<void> {
+    await this.#use((store) => store.forget([{ list: this.#listOf(list), name }]));
+  }
+
+  #listOf(list: string): string {
+    return `${this.place.mark}.${list}`;
   }
 
   /** Loads the holdings of the store for {@link holderOf}. */

@@ -53,6 +53,8 @@ export class ProviderScope {
   readonly #imported = new Set<string | undefined>();
   /** Ids of recorded objects, by name. */
   readonly #recordedIds = new Map<string | undefined, string>();
+  /** Attributes of recorded objects, by object. */
+  readonly #recorded = new Map<string | undefined, JsonObject>();
   /** Names of recorded objects without an id. */
   readonly #pending = new Set<string | undefined>();
   /** Keys of the entries of planned creates ({@link declare}). */
@@ -183,6 +185,7 @@ export class ProviderScope {
       return;
     }
     this.#recordedIds.set(name, id);
+    this.#recorded.set(keyOf(kind, attributes), attributes);
     this.#recordedTypes.add(kind.type);
     this.holdings.show(kind, attributes);
     this.add(IN_STATE, kind, attributes);
@@ -191,6 +194,11 @@ export class ProviderScope {
   /** Returns true if Terraform has sent a recorded object of this kind. */
   hasRecorded(kind: Kind): boolean {
     return this.#recordedTypes.has(kind.type);
+  }
+
+  /** Returns the attributes that Terraform has sent for an object. */
+  recordedOf(kind: Kind, object: JsonObject): JsonObject | undefined {
+    return this.#recorded.get(keyOf(kind, object));
   }
 
   /** Returns the id of the recorded object with a name. */

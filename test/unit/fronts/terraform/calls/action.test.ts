@@ -2,11 +2,13 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { kinds } from "../../../../../src/core/kinds/index.ts";
 import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { type Connection, newConnection } from "../../../../../src/fronts/terraform/calls/call.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
 import { openSession } from "../../../../../src/fronts/terraform/provider/session.ts";
 import { Enforcement } from "../../../../../src/fronts/terraform/resource/enforcement.ts";
+import { scopeOf } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import type { Sandbox, SandboxOptions } from "../../../../../src/sandbox/index.ts";
 import { testClock } from "../../../../support/clock.ts";
 import { quickFolder } from "../../../../support/folder.ts";
@@ -40,13 +42,14 @@ async function start(
   const clock = testClock();
   const fast = { sleep: async () => {}, rateLimit: 0, provisioningSeconds: 0, jobSeconds: 0 };
   sandbox = await startSandbox({ clock, ...fast, ...options });
-  onTestFinished(() => sandbox.close());
+  const own = sandbox;
+  onTestFinished(() => own.close());
   const HOSTING_BASE_URL = await rewritingHost(sandbox.url, (answer) => withStatusWords(answer, words));
   stop = new AbortController();
   opened = [];
   const session = await openSession(complete(catalogue.provider.attributes, config), {
     stop: stop.signal,
-    env: { HOSTING_BASE_URL, HOSTING_TOKEN: sandbox.tokens.agency },
+    env: { HOSTING_BASE_URL, HOSTING_TOKEN: sandbox.tokens.agency, HOSTFORM_STATE_HOME: path.join(folder, "home") },
     terraformVersion: "1.17.0",
     clock,
     folder,
@@ -170,6 +173,7 @@ describe("hosting_suspend", () => {
     const { said } = await suspend().plan({ service_id: UNKNOWN });
     expect(texts(said)).toEqual([
       "warning: The action suspends a service whose id is known only after apply, and the service goes offline",
+      "warning: The id of the service is known only after apply, so the plan cannot check the action",
     ]);
   });
 
@@ -228,6 +232,67 @@ describe("hosting_suspend", () => {
   });
 });
 
+describe("the service of an action", () => {
+  const names: [string, () => ActionCore][] = [
+    ["hosting_suspend", suspend],
+    ["hosting_open_panel", panel],
+  ];
+
+  it.each(names)("of %s is the planned one, not the service with its id at another host", async (_, action) => {
+    const service_id = await start();
+    await action().plan({ service_id });
+    expect(await start()).toBe(service_id);
+    const { said } = await action().invoke({ service_id }, { plans: false });
+    expect(texts(said)).toEqual([
+      `error: No plan on this store contains the action on service ${service_id} (site-00001.example)`,
+    ]);
+    expect([changesSent(), opened]).toEqual([[], []]);
+  });
+
+  it("is not a service with another domain or creation time than in the plan", async () => {
+    const service_id = await start();
+    for (const change of [{ domain: "other.example" }, { created_at: "2020-01-01T00:00:00.000Z" }]) {
+      await suspend().plan({ service_id });
+      sandbox.control.change("services", Number(service_id), change);
+      const { said } = await suspend().invoke({ service_id }, { plans: false });
+      expect(texts(said)).toEqual([
+        expect.stringMatching(/^error: The plan contains service .* and the account contains/),
+      ]);
+    }
+    expect(changesSent()).toEqual([]);
+  });
+
+  it("is not a service with another domain than in the state, which Terraform sends without a refresh", async () => {
+    const service_id = await start();
+    const kind = kinds.get("hosting_service");
+    if (kind === undefined || connection.session === undefined) throw new Error("no kind or session");
+    scopeOf(connection.session, connection.activity).addRecorded(kind, { id: service_id, domain: "www.acme.example" });
+    for (const { said } of [await suspend().plan({ service_id }), await suspend().invoke({ service_id })])
+      expect(texts(said)).toEqual([
+        `error: The state contains service ${service_id} (www.acme.example), and the account contains service ${service_id} (site-00001.example)`,
+      ]);
+    expect(changesSent()).toEqual([]);
+  });
+
+  it("may be any service with the declared domain, without a plan in this store", async () => {
+    const service_id = await start();
+    const wrong = { service_id, domain: "www.acme.example" };
+    for (const { said } of [await suspend().plan(wrong), await suspend().invoke(wrong, { plans: false })])
+      expect(texts(said)).toEqual([expect.stringMatching(/^error: The action expects the domain www\.acme\.example/)]);
+    expect(changesSent()).toEqual([]);
+    const { said } = await suspend().invoke({ service_id, domain: "SITE-00001.example" }, { plans: false });
+    expect([said, changesSent()]).toEqual([[], [`POST /services/${service_id}/suspend`]]);
+  });
+
+  it("may be a service that this run has created", async () => {
+    const service_id = await start();
+    const kind = kinds.get("hosting_service");
+    if (kind === undefined || connection.session === undefined) throw new Error("no kind or session");
+    scopeOf(connection.session, connection.activity).add({ label: "www" }, kind, { id: service_id });
+    expect((await suspend().invoke({ service_id }, { plans: false })).said).toEqual([]);
+  });
+});
+
 describe("hosting_unsuspend", () => {
   it("ends a suspension", async () => {
     const service_id = await start();
@@ -274,7 +339,7 @@ describe("hosting_reset_password", () => {
       { password, secret_output: output("x") },
       "Only one of `password` or `secret_output` can be set",
     ],
-    ["no secret", SERVER, {}, "`password` or `secret_output` is required"],
+    ["no secret", SERVER, {}, "`password` or `secret_output` is required, and neither has a value"],
     ["a short password", SHARED, { password: "short" }, "password: at least 8 characters"],
     ["a password for a server", SERVER, { password }, 'A service of type "vps" needs `secret_output`, not `password`'],
     [
@@ -309,6 +374,38 @@ describe("hosting_reset_password", () => {
     const { said } = await reset().invoke({ service_id, secret_output: output("missing/vps.password") });
     expect(said[0]?.severity).toBe("error");
     expect(changesSent()).toEqual([]);
+  });
+
+  it("warns in the next plan until a repeat succeeds, after the response was lost", async () => {
+    const service_id = await start(SERVER);
+    const config = { service_id, secret_output: output("vps.password") };
+    sandbox.control.addFault({ path: "/services/:id/password", phase: "after", drop: true });
+    const { said } = await reset().run(config);
+    expect(texts(said)).toEqual([expect.stringMatching(/^error: The response about the new password of .* was lost/)]);
+    expect(said[0]?.detail).toContain("The old password may still be in the file vps.password.");
+    const isWarned = async () =>
+      texts((await reset().plan(config)).said).some((text) => text.includes("no known result"));
+    expect(await isWarned()).toBe(true);
+    sandbox.control.addFault({ path: "/services/:id/password", phase: "before", status: 422, times: 1 });
+    expect((await reset().run(config)).said[0]?.severity).toBe("error");
+    expect(await isWarned(), "a rejected repeat").toBe(true);
+    await reset().run(config);
+    expect(await isWarned()).toBe(false);
+  });
+
+  it("warns in the next plan after a kill during the request", async () => {
+    const service_id = await start(SERVER);
+    const config = { service_id, secret_output: output("vps.password") };
+    const { session } = connection;
+    if (session === undefined) throw new Error("no session");
+    const isOpen: boolean[] = [];
+    const { write } = session.secretOutputs;
+    session.secretOutputs.write = async (...given) => {
+      isOpen.push(texts((await reset().plan(config)).said).some((text) => text.includes("no known result")));
+      await write.apply(session.secretOutputs, given);
+    };
+    await reset().run(config);
+    expect(isOpen).toEqual([true]);
   });
 
   it("writes the password to a file beside Terraform if the destination fails after the request", async () => {
