@@ -168,7 +168,7 @@ async function managedIn(kind: Kind, { session, holdings }: ProviderScope) {
     pending.has(key(object.attributes) ?? "") || (await holdings.isManaged(kind, object));
 }
 
-/** Part of a list that one listing contains. */
+/** Part of a list that one collection contains. */
 interface Batch {
   readonly parent?: Remote;
   readonly read: () => Promise<readonly Remote[]>;
