@@ -25,7 +25,14 @@ export * from "./read.ts";
 export { duplicate, lookalike, mismatch, unknownValues, unreadable } from "./refusals.ts";
 export * from "./removal.ts";
 export * from "./resolve.ts";
-export { fileOutputIn, fingerprintOf, misplacedSecret, oneTimeSecretName, unrecoverable } from "./secrets.ts";
+export {
+  declaredOutput,
+  fileOutputIn,
+  fingerprintOf,
+  misplacedSecret,
+  oneTimeSecretName,
+  unrecoverable,
+} from "./secrets.ts";
 export {
   endedInList,
   endOf,

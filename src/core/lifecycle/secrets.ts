@@ -126,7 +126,7 @@ export function fileOutputIn(attributes: ValueObject): FileOutput | undefined {
 }
 
 /** Returns the declared destination. Undefined if it is unknown. */
-function declaredOutput({ secret_output: declared = null }: ValueObject): SecretOutput | undefined {
+export function declaredOutput({ secret_output: declared = null }: ValueObject): SecretOutput | undefined {
   return hasUnknown(declared) ? undefined : outputIn({ secret_output: declared as Json });
 }
 

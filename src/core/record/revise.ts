@@ -231,7 +231,7 @@ export function withChanges(document: StateDocument, list: readonly Changes[]): 
   };
 }
 
-/** Returns the document with resources of another document. Their fields of Terraform (identity, taint) come with them. */
+/** Returns the document with resources of another document. Copies their fields of Terraform (identity, taint). */
 export function withResourcesOf(
   document: StateDocument,
   { state, remainder }: StateDocument,

@@ -52,7 +52,7 @@ exit 1
 `;
 }
 
-/** The file that Node runs. Every version of Node parses this file and reports its own age. It runs the rest only as the main program. */
+/** The file that Node runs. Every version of Node parses this file, and an old version reports its number. Only the main program serves. */
 export function entryProgram(): string {
   const { major, minor } = NODE_FLOOR;
   return `var found = process.versions.node.split(".");

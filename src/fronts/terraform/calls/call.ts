@@ -191,8 +191,8 @@ export class Deferral {
   readonly #capabilities: ClientCapabilities | undefined;
 
   /**
-   * @param capabilities if the call may wait for a service. Terraform also allows deferrals in each apply, but accepts no deferred resource
-   *   there: so plans of resources decide this themselves.
+   * @param capabilities of a call that may wait for a service. Plans of resources pass none: Terraform also allows deferrals in an apply,
+   *   but accepts no deferred resource there.
    */
   constructor(connection: Connection, capabilities?: ClientCapabilities) {
     this.#connection = connection;

@@ -3,7 +3,6 @@ import type { Account } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
   folded,
-  foldedDomain,
   isError,
   isNameLike,
   isNotFound,
@@ -189,10 +188,6 @@ type Given = Json | undefined;
 
 /** Compares words in their folded form. An absent filter matches every word. */
 export const fits = (wanted: Given, found: Given) => typeof wanted !== "string" || folded(found) === folded(wanted);
-
-/** Compares domains: international names have two forms. An absent filter matches every domain. */
-export const fitsDomain = (wanted: Given, found: Given) =>
-  typeof wanted !== "string" || foldedDomain(found) === foldedDomain(wanted);
 
 /** Reports two attributes if both or none of them are set. Accepts an unknown value, which may become null. */
 export function exactlyOne(config: ValueObject, names: readonly [string, string]): Diagnostic[] {

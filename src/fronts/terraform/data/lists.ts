@@ -180,7 +180,7 @@ const absent = (what: string, attribute: string): Diagnostic => ({
   severity: "warning",
 });
 
-/** Part of a list that one listing contains. */
+/** Part of a list that one collection contains. */
 interface Batch {
   readonly parent?: Remote;
   readonly read: () => Promise<readonly Remote[]>;

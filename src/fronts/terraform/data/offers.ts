@@ -91,9 +91,7 @@ async function matching(config: JsonObject, { account }: DataSession): Promise<P
   const currency = currencyOf(config);
   const fitting = (await account.plans({ isShown: true })).filter(
     (record) =>
-      fits(config.name, record.name) &&
-      fits(config.product_type, record.product_type) &&
-      fits(config.billing_cycle, record.billing_cycle) &&
+      (["name", "product_type", "billing_cycle"] as const).every((name) => fits(config[name], record[name])) &&
       isOffered(record, currency),
   );
   return sorted(fitting, ({ plan_id }) => plan_id);

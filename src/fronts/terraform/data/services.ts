@@ -1,7 +1,14 @@
 /** Data sources of services and their parts: grants, requests to move a website, a sign-on to the control panel. */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { signOnRefused } from "../../../core/lifecycle/index.ts";
-import { type Attributes, equal, isNameLike, isNotFound, type JsonObject } from "../../../core/model/index.ts";
+import {
+  type Attributes,
+  equal,
+  isNameLike,
+  isNotFound,
+  type JsonObject,
+  sameDomain,
+} from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import { problem, refuse } from "../messages.ts";
 import { amountText, moneyText } from "../schema/of-kind.ts";
@@ -12,7 +19,6 @@ import {
   domainFilter,
   exactlyOne,
   fits,
-  fitsDomain,
   kindOf,
   listing,
   oneById,
@@ -74,7 +80,7 @@ export const hostingService: DataSource = {
 
 async function withDomain({ domain }: JsonObject, session: DataSession): Promise<Remote> {
   const all = await allOf("hosting_service", session);
-  const named = all.filter(({ attributes }) => fitsDomain(domain, attributes.domain));
+  const named = all.filter(({ attributes }) => sameDomain(domain, attributes.domain));
   const present = named.filter(({ phase }) => phase !== "gone");
   return theOnly(present.length > 0 ? present : named, {
     what: `service of the domain ${JSON.stringify(domain)}`,

@@ -5,7 +5,7 @@
  */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { passwordForm } from "../../../core/kinds/service/words.ts";
-import { applyChange, explain, planResource } from "../../../core/lifecycle/index.ts";
+import { applyChange, declaredOutput, explain, planResource } from "../../../core/lifecycle/index.ts";
 import {
   ApiError,
   conditionWarning,
@@ -16,12 +16,10 @@ import {
   type JsonObject,
   outputPlace,
   type SecretName,
-  type SecretOutput,
   UNKNOWN,
-  type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Attributes, Schema } from "../../../core/model/schema.ts";
+import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
 import { exactlyOne, existing, filter, oneById, required } from "../data/define.ts";
 import { panelSso } from "../data/services.ts";
 import { problem, refuse } from "../messages.ts";
@@ -58,7 +56,7 @@ export interface ProviderAction {
 }
 
 const kind = terraformKind("hosting_service");
-const { password, secret_output } = schemaOf(kind).attributes as Required<Attributes>;
+const { password, secret_output } = schemaOf(kind).attributes as Record<"password" | "secret_output", Attribute>;
 const SOMETHING = "a service whose id is known only after apply";
 /** Name of the parameter of each action. */
 const ID = "service_id";
@@ -138,8 +136,7 @@ function changing({
 
   async function plan(config: ValueObject, { scope, enforcement }: ActionContext) {
     const places = await secretPlaceNotices(kind, config, true, scope.session);
-    const effectOn = (what: string) =>
-      problem(`terraform.action/${effect}`, { what, place: placeOf(config.secret_output) });
+    const effectOn = (what: string) => problem(`terraform.action/${effect}`, { what, place: placeOf(config) });
     if (hasUnknown(config[ID] ?? null)) return [effectOn(SOMETHING), problem("terraform.action/new", {}), ...places];
     const live = await oneById(kind.type, String(config[ID]), scope.session, ID);
     await requireTarget(kind, live, config, scope, true);
@@ -203,7 +200,7 @@ function changing({
       if (!(error instanceof HostformError)) throw error;
       after = await arrived(error);
       isLost = suspended === undefined && error instanceof ApiError && error.reached === "maybe";
-      if (isLost) problems.push(problem("terraform.action/lost", { what, place: placeOf(config.secret_output) }));
+      if (isLost) problems.push(problem("terraform.action/lost", { what, place: placeOf(config) }));
       else if (after === null) problems.push(...explain(kind, address, declared as JsonObject, error));
     }
     if (after !== null) await progress(`${what} is ${done}`);
@@ -236,22 +233,16 @@ function changing({
   };
 }
 
-function placeOf(output: Value = null): string | undefined {
-  const given = outputOf(output);
-  return given && outputPlace(given);
-}
-
-/** Returns a declared destination, without the nulls of Terraform. */
-function outputOf(output: Value): SecretOutput | undefined {
-  if (output === null || hasUnknown(output)) return undefined;
-  return Object.fromEntries(Object.entries(output).filter(([, value]) => value !== null)) as unknown as SecretOutput;
+function placeOf(config: ValueObject): string | undefined {
+  const output = declaredOutput(config);
+  return output && outputPlace(output);
 }
 
 /** Writes a new password beside its destination if the destination has failed: no state holds the password. */
 async function recovered(problems: Diagnostic[], { resource }: Latest, what: string, scope: ProviderScope) {
   const { id, generated_password: secret } = resource?.attributes ?? {};
   if (typeof secret !== "string") return problems;
-  const place = placeOf(resource?.attributes.secret_output) ?? "";
+  const place = placeOf(resource?.attributes ?? {}) ?? "";
   const file = `service-${String(id)}.password`;
   const name = { address: what, attribute: "generated_password" };
   const failed = (error: unknown) => {
@@ -291,11 +282,11 @@ const resetPassword = changing({
       ...password,
       description:
         "New password (shared and WordPress hosting), at least 8 characters. Write-only: takes ephemeral values. Terraform removes them before `-invoke`, which needs a variable that is sensitive and not ephemeral; the plan then contains its value.",
-    } as Attributes[string],
+    },
     secret_output: {
       ...secret_output,
       description: "Destination of the generated password, as in `hosting_service`.",
-    } as Attributes[string],
+    },
   },
   doing: "Setting the password of",
   done: "protected by the new password",
@@ -337,13 +328,13 @@ const openPanel: ProviderAction = {
         ...secret_output,
         description:
           "Destination of the URL in place of the browser, as in `hosting_service`. A command that is tested reads nothing.",
-      } as Attributes[string],
+      },
     },
   },
   check: (config) => checkSecrets({ ...config, password: UNKNOWN }),
   async plan(config, { scope }) {
     const places = await secretPlaceNotices(kind, config, true, scope.session, "url");
-    const place = placeOf(config.secret_output) ?? "the browser of this machine";
+    const place = placeOf(config) ?? "the browser of this machine";
     if (hasUnknown(config[ID] ?? null))
       return [problem("terraform.action/open_panel", { what: SOMETHING, place }), ...places];
     const live = await oneById(kind.type, String(config[ID]), scope.session, ID);
@@ -353,7 +344,7 @@ const openPanel: ProviderAction = {
   },
   async invoke(config, { scope, progress }) {
     const { session } = scope;
-    const output = outputOf(config.secret_output ?? null);
+    const output = declaredOutput(config);
     const { id } = await liveOf(config, scope);
     const of: SecretName = { address: `service ${id}`, attribute: "url" };
     if (output !== undefined) await session.secretOutputs.check(output, of);
@@ -363,7 +354,7 @@ const openPanel: ProviderAction = {
       const failure = await session.browse(String(url));
       if (failure !== undefined) refuse(problem("terraform.action/browser", { failure }));
     }
-    await progress(`The sign-on URL of service ${id} is in ${placeOf(config.secret_output) ?? "the browser"}`);
+    await progress(`The sign-on URL of service ${id} is in ${placeOf(config) ?? "the browser"}`);
     return [];
   },
 };

@@ -81,7 +81,7 @@ export function moneyText(amount: Value | undefined, currency: Value | undefined
   return formatMoney(amount, typeof currency === "string" ? currency : null, scale);
 }
 
-/** Text of a resource's price, which only the provider knows. The currency of an invoice is not recorded, so its total has no text. */
+/** Attribute with the text of a resource's price. Other amounts have no text, because no attribute contains their currency. */
 export const PRICE_TEXT = { price_text: amountText("price", "9.99 USD") };
 
 function providerAttributes(kind: Kind): Attributes {
