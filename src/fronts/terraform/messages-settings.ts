@@ -273,16 +273,16 @@ export const settings = {
   ),
   "terraform.action/new": warning(
     texts(
-      "The id of the service is known only after apply, so the plan cannot check the action",
-      "A new service is not live before its invoice is paid: the action then fails after the order. A policy judges the action only before its request.",
-      "Invoke the action with `-invoke` when the service is live.",
+      "The plan cannot check the action, because the service has no id yet",
+      "The action fails after the order if the invoice must be paid first. A policy judges the action after the order.",
+      "Use `-invoke` when the service is live.",
     ),
   ),
   "terraform.action/reset_open": warning(({ what }: Of) =>
     texts(
       `The last password reset of ${what} has no known result`,
-      "The old password may be invalid, and `secret_output` may contain the old password.",
-      "Invoke the action: it sets another password.",
+      "The old password may be invalid, and `secret_output` may contain it.",
+      "Invoke the action again.",
     ),
   ),
   "terraform.action/lost": error(({ what, place }: Of & Place) =>
