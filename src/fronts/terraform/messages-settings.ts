@@ -18,6 +18,7 @@ type Of = Words<"what">;
 type Place = { readonly place: string | undefined };
 /** `file`: file with a password whose destination failed. */
 type Recovered = Words<"place"> & { file: string | undefined; reason: Diagnostic | undefined };
+const OTHER_SERVICE = "No request was sent: in another account, the same id is another service.";
 const IMPORT_INSTEAD =
   "Replace the `moved` block by a `removed` block with `destroy = false` for the old resource, and an `import` block for the new resource.";
 
@@ -260,14 +261,14 @@ export const settings = {
   "terraform.action/other": error(({ what, source, known }: Of & Words<"source" | "known">) =>
     texts(
       `The ${source} contains ${known}, and the account contains ${what}`,
-      "No request was sent: in another account, the same id is another service.",
+      OTHER_SERVICE,
       "Correct `base_url` and the token. If the host changed the service, refresh the state and plan again.",
     ),
   ),
   "terraform.action/unplanned": error(({ what }: Of) =>
     texts(
       `No plan on this store contains the action on ${what}`,
-      "No request was sent: in another account, the same id is another service.",
+      OTHER_SERVICE,
       "Use the account, the folder and the store of the plan. Or set `domain` in the action and plan again.",
     ),
   ),

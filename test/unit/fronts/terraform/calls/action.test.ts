@@ -194,7 +194,9 @@ describe("hosting_suspend", () => {
   it("warns in the plan and fails in the invocation if the service is not live yet", async () => {
     const service_id = await start();
     sandbox.control.change("services", Number(service_id), { status: "pending" });
-    expect(texts((await suspend().plan({ service_id })).said)[0]).toMatch(/^warning: .* is not live yet/);
+    const { said } = await suspend().plan({ service_id });
+    expect(texts(said)[0]).toMatch(/^warning: .* is not live yet/);
+    expect(said[0]?.detail, "the condition names the invoice").not.toContain("Pay the invoice");
     expect(texts((await suspend().invoke({ service_id })).said)[0]).toMatch(/^error: .* is not live yet/);
     expect(changesSent()).toEqual([]);
   });
