@@ -14,7 +14,7 @@ export const RESETS = "resets";
 
 /**
  * Rejects a service that is not the declared, recorded or planned service.
- * @param isPlan true: records the identity for the invocation. @throws HostformError `terraform.action`.
+ * @param isPlan true: records the service for the invocation.
  */
 export async function requireTarget(
   kind: ReturnType<typeof terraformKind>,

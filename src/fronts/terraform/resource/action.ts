@@ -91,7 +91,7 @@ interface Definition {
   suits?(config: ValueObject, live: JsonObject): readonly Diagnostic[];
 }
 
-/** Reads the service of an invocation. @throws HostformError if it does not exist, or is another service than the planned one. */
+/** Reads the service of an invocation. @throws HostformError if it is not the planned service. */
 async function liveOf(config: JsonObject, scope: ProviderScope): Promise<Remote> {
   const id = String(config[ID]);
   const of = { noun: kind.noun, id, attribute: ID, source: `${kind.type}s` };
