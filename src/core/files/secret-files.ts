@@ -100,7 +100,9 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     if (real.split(sep).some((name) => name.toLowerCase() === ".git")) reject(problem("secret.output/git", secret));
     const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
     if (owned.includes(real) || isOwn?.(real)) reject(problem("secret.output/own", { ...secret, owner }));
-    return { real, inside: root !== undefined, shown: root === undefined ? real : relative(root, declared) };
+    const above = dirname(real);
+    const shown = root === undefined ? real : relative(root, declared);
+    return { real, inside: root !== undefined, ...(!isThere(above) && { missing: above }), shown };
   }
 
   async function check(): Promise<void> {

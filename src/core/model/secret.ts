@@ -20,6 +20,8 @@ export interface SecretDestination {
   /** Path with links resolved. */
   readonly real: string;
   readonly inside: boolean;
+  /** Set if the folder of the path does not exist. */
+  readonly missing?: string;
   /** Path for people: relative inside the project, absolute outside. */
   readonly shown: string;
 }

@@ -18,6 +18,7 @@ type Of = Words<"what">;
 type Place = { readonly place: string | undefined };
 /** `file`: file with a password whose destination failed. */
 type Recovered = Words<"place"> & { file: string | undefined; reason: Diagnostic | undefined };
+const OTHER_SERVICE = "No request was sent: in another account, the same id is another service.";
 const IMPORT_INSTEAD =
   "Replace the `moved` block by a `removed` block with `destroy = false` for the old resource, and an `import` block for the new resource.";
 
@@ -260,29 +261,29 @@ export const settings = {
   "terraform.action/other": error(({ what, source, known }: Of & Words<"source" | "known">) =>
     texts(
       `The ${source} contains ${known}, and the account contains ${what}`,
-      "No request was sent: in another account, the same id is another service.",
+      OTHER_SERVICE,
       "Correct `base_url` and the token. If the host changed the service, refresh the state and plan again.",
     ),
   ),
   "terraform.action/unplanned": error(({ what }: Of) =>
     texts(
       `No plan on this store contains the action on ${what}`,
-      "No request was sent: in another account, the same id is another service.",
+      OTHER_SERVICE,
       "Use the account, the folder and the store of the plan. Or set `domain` in the action and plan again.",
     ),
   ),
   "terraform.action/new": warning(
     texts(
-      "The id of the service is known only after apply, so the plan cannot check the action",
-      "A new service is not live before its invoice is paid: the action then fails after the order. A policy judges the action only before its request.",
-      "Invoke the action with `-invoke` when the service is live.",
+      "The plan cannot check the action, because the service has no id yet",
+      "The action fails after the order if the invoice must be paid first. A policy judges the action after the order.",
+      "Use `-invoke` when the service is live.",
     ),
   ),
   "terraform.action/reset_open": warning(({ what }: Of) =>
     texts(
       `The last password reset of ${what} has no known result`,
-      "The old password may be invalid, and `secret_output` may contain the old password.",
-      "Invoke the action: it sets another password.",
+      "The old password may be invalid, and `secret_output` may contain it.",
+      "Invoke the action again.",
     ),
   ),
   "terraform.action/lost": error(({ what, place }: Of & Place) =>

@@ -352,6 +352,13 @@ const messages = {
       "The path is outside of the project. `outside_project` allows this.",
     ),
   ),
+  "secret.output/folder": warning(({ address, name, missing }: Words<"address" | "name" | "missing">) =>
+    texts(
+      `The folder ${missing} for the ${name} of ${address} does not exist`,
+      "Without the folder, the apply fails before the request.",
+      "Create the folder before the apply.",
+    ),
+  ),
 } satisfies Catalogue;
 
 export const problem = problemsOf(messages);

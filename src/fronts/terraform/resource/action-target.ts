@@ -1,6 +1,6 @@
 /**
- * Compares the service of an action with its plan and with the state, because the same id is another service at another host. A plan
- * of Terraform contains only the configuration of an action. The store contains the identity of the planned service.
+ * Compares the service of an action with its plan and with the state, because the same id is another service at another host.
+ * Terraform's plan contains only the configuration of an action, so the store contains the planned service.
  */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { foldedDomain, type JsonObject, type ValueObject } from "../../../core/model/index.ts";
@@ -9,11 +9,12 @@ import { named, type terraformKind } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 const PLANNED = "actions";
-const RESETS = "resets";
+/** List of password resets whose result is unknown. Written before the request, because a kill loses the response. */
+export const RESETS = "resets";
 
 /**
  * Rejects a service that is not the declared, recorded or planned service.
- * @param isPlan true: records the identity for the invocation. @throws HostformError `terraform.action`.
+ * @param isPlan true: records the service for the invocation.
  */
 export async function requireTarget(
   kind: ReturnType<typeof terraformKind>,
@@ -48,11 +49,3 @@ export async function requireTarget(
 const isSame = (known: JsonObject, live: JsonObject) =>
   foldedDomain(known.domain) === foldedDomain(live.domain) &&
   (known.created_at == null || live.created_at == null || known.created_at === live.created_at);
-
-/** Registers a password reset before its request, and removes it after the password is in its place. A kill leaves it in the store. */
-export const noteReset = ({ holdings }: ProviderScope, id: string, isOpen: boolean) =>
-  isOpen ? holdings.note(RESETS, id, true) : holdings.forget(RESETS, id);
-
-/** Returns true if a password reset has ended without a known result. */
-export const isResetOpen = async ({ holdings }: ProviderScope, id: string) =>
-  (await holdings.noted(RESETS, id)) !== undefined;

@@ -24,7 +24,7 @@ import { exactlyOne, existing, filter, oneById, required } from "../data/define.
 import { panelSso } from "../data/services.ts";
 import { problem, refuse } from "../messages.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import { isResetOpen, noteReset, requireTarget } from "./action-target.ts";
+import { RESETS, requireTarget } from "./action-target.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
 import { labelOf, named, recordedAs, terraformKind } from "./attribute-mapping.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -65,7 +65,7 @@ const target = {
   [ID]: required("string", "Id of the service."),
   domain: filter(
     "string",
-    "Expected domain of the service: the action fails for a service with another domain. A saved plan then needs no shared store.",
+    "Expected domain: the action fails for a service with another domain. A saved plan then needs no shared store.",
   ),
 };
 
@@ -89,7 +89,7 @@ interface Definition {
   suits?(config: ValueObject, live: JsonObject): readonly Diagnostic[];
 }
 
-/** Reads the service of an invocation. @throws HostformError if it does not exist, or is another service than the planned one. */
+/** Reads the service of an invocation. @throws HostformError if it is not the planned service. */
 async function liveOf(config: JsonObject, scope: ProviderScope): Promise<Remote> {
   const id = String(config[ID]);
   const of = { noun: kind.noun, id, attribute: ID, source: `${kind.type}s` };
@@ -144,8 +144,14 @@ function changing({
     if (isEarly) return [early(what, "warning"), ...notices];
     if (change.requests === 0) return [problem("terraform.action/unneeded", { what, done }), ...notices];
     const judged = (await enforcement?.judge(kind, { ...asked, isLater: true }, scope)) ?? [];
-    const open = (await isResetOpen(scope, live.id)) ? [problem("terraform.action/reset_open", { what })] : [];
-    return [effectOn(what), ...open, ...notices, ...places, ...judged];
+    const open = effect === "reset_password" && (await scope.holdings.noted(RESETS, live.id));
+    return [
+      effectOn(what),
+      ...(open ? [problem("terraform.action/reset_open", { what })] : []),
+      ...notices,
+      ...places,
+      ...judged,
+    ];
   }
 
   async function invoke(config: JsonObject, { scope, enforcement, cancelled, progress }: Invocation) {
@@ -189,8 +195,8 @@ function changing({
     let after: JsonObject | null = null;
     let isLost = false;
     const isWritten = declared.secret_output !== undefined;
-    const wasOpen = isWritten && (await isResetOpen(scope, id));
-    if (isWritten) await noteReset(scope, id, true);
+    const wasOpen = isWritten && (await scope.holdings.noted(RESETS, id));
+    if (isWritten) await scope.holdings.note(RESETS, id, true);
     try {
       const applied = await applyChange(kind, change, declared, { ...context, watch });
       problems.push(...applied.diagnostics, ...(applied.unclear ? [applied.unclear] : []));
@@ -210,7 +216,7 @@ function changing({
     }
     scope.collections.changed(kind, undefined);
     const result = await recovered(problems, latest, what, scope);
-    if (isWritten && !isLost && (after !== null || !wasOpen)) await noteReset(scope, id, false);
+    if (isWritten && !isLost && (after !== null || !wasOpen)) await scope.holdings.forget(RESETS, id);
     return result;
   }
 

@@ -174,7 +174,7 @@ export class Holdings {
     await this.#use((store) => store.release(this.place.mark, [object]));
   }
 
-  /** Writes a fact about an object of this state, for all tokens of the host. */
+  /** Writes a fact of this state, for all tokens of the host. */
   async note(list: string, name: string, value: Json): Promise<void> {
     await this.#use((store) => store.note([{ list: this.#listOf(list), name, value }]));
   }

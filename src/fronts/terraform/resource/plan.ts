@@ -383,10 +383,7 @@ function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string 
   return replaced.map(({ name }) => [name]);
 }
 
-/**
- * Returns the diagnostics about the target of a one-time secret: the provider may not write there, or, for a new object, the path
- * leads through a symbolic link or out of the project.
- */
+/** Returns the diagnostics about the place of a one-time secret: it is forbidden, or, for a new object, outside of the project or missing. */
 export async function secretPlaceNotices(
   kind: Kind,
   config: ValueObject,
@@ -398,9 +395,13 @@ export async function secretPlaceNotices(
   if (output === undefined || attribute === undefined) return [];
   const address = labelOf(kind, config);
   try {
-    const { real, inside } = await secretDestination(output, { address, attribute });
-    if (!isNew || inside) return [];
-    return [problem("secret.output/outside", { address, name: attribute, real, attribute: ["secret_output"] })];
+    const { real, inside, missing } = await secretDestination(output, { address, attribute });
+    if (!isNew) return [];
+    const about = { address, name: attribute, real, attribute: ["secret_output"] };
+    return [
+      ...(inside ? [] : [problem("secret.output/outside", about)]),
+      ...(missing === undefined ? [] : [problem("secret.output/folder", { ...about, missing })]),
+    ];
   } catch (error) {
     if (error instanceof HostformError) return error.diagnostics;
     throw error;

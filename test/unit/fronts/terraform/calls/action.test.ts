@@ -173,7 +173,7 @@ describe("hosting_suspend", () => {
     const { said } = await suspend().plan({ service_id: UNKNOWN });
     expect(texts(said)).toEqual([
       "warning: The action suspends a service whose id is known only after apply, and the service goes offline",
-      "warning: The id of the service is known only after apply, so the plan cannot check the action",
+      "warning: The plan cannot check the action, because the service has no id yet",
     ]);
   });
 
@@ -194,7 +194,9 @@ describe("hosting_suspend", () => {
   it("warns in the plan and fails in the invocation if the service is not live yet", async () => {
     const service_id = await start();
     sandbox.control.change("services", Number(service_id), { status: "pending" });
-    expect(texts((await suspend().plan({ service_id })).said)[0]).toMatch(/^warning: .* is not live yet/);
+    const { said } = await suspend().plan({ service_id });
+    expect(texts(said)[0]).toMatch(/^warning: .* is not live yet/);
+    expect(said[0]?.detail, "the condition names the invoice").not.toContain("Pay the invoice");
     expect(texts((await suspend().invoke({ service_id })).said)[0]).toMatch(/^error: .* is not live yet/);
     expect(changesSent()).toEqual([]);
   });
@@ -371,7 +373,11 @@ describe("hosting_reset_password", () => {
 
   it("checks the destination before the request", async () => {
     const service_id = await start(SERVER);
-    const { said } = await reset().invoke({ service_id, secret_output: output("missing/vps.password") });
+    const config = { service_id, secret_output: output("missing/vps.password") };
+    expect(texts((await reset().plan(config)).said)).toContainEqual(
+      expect.stringMatching(/^warning: The folder .*missing for the generated_password of .* does not exist/),
+    );
+    const { said } = await reset().invoke(config);
     expect(said[0]?.severity).toBe("error");
     expect(changesSent()).toEqual([]);
   });
