@@ -188,7 +188,7 @@ it("an object that a state without it declares is an error that names the state 
   const { code, text } = await two.run("plan");
   expect(code, text).toBe(1);
   expect(text).toContain("[plan.exists]");
-  expect(text).toContain(`hosting.tfstate in ${one.dir} holds it as hosting_webhook.a, seen at `);
+  expect(text).toContain(`The object belongs to hosting.tfstate in ${one.dir} as hosting_webhook.a, seen at `);
 });
 
 describe("a state at a backend", () => {

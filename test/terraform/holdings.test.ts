@@ -60,6 +60,8 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
         },
       ]);
       expect(text).not.toMatch(/not in the state|terraform import/);
+      expect(errors[0]?.detail).toMatch(/If Terraform has marked the resource as tainted, .*: complete this block/);
+      expect(errors[0]?.detail).toMatch(/\n\}`\n\nTo get a second service/);
       [, block = ""] = /`(moved \{[^}]*\})`/.exec(errors[0]?.detail ?? "") ?? [];
     }
     const complete = block
@@ -514,7 +516,7 @@ resource "hosting_domain" "${name}" {
       const { errors } = await terraform.refused();
       expect(errors).toHaveLength(2);
       for (const { detail } of errors) {
-        expect(detail).toMatch(/the Terraform workspace default in \S+ holds it, seen at \d{4}-/);
+        expect(detail).toMatch(/The object belongs to the Terraform workspace default in \S+, seen at \d{4}-/);
         expect(detail).not.toContain("moved {");
       }
       if (isPlanned) break;

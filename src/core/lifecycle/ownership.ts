@@ -180,7 +180,7 @@ export function withHolders(
     const held = firm.find(isIt);
     if (held === undefined) return one;
     const { place, address: other, lastSeen } = held;
-    const holder = `${place.label} holds it${other === undefined ? "" : ` as ${other}`}, seen at ${new Date(lastSeen).toISOString()}.`;
+    const holder = `The object belongs to ${place.label}${other === undefined ? "" : ` as ${other}`}, seen at ${new Date(lastSeen).toISOString()}.`;
     const isInside = (remedy: (typeof remedies)[number]) => typeof remedy === "object" && remedy.do === "move";
     const left = kind === undefined ? remedies : remedies.filter((remedy) => !isInside(remedy));
     const name = other === address ? projectAt(place) : undefined;

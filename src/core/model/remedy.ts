@@ -144,7 +144,8 @@ export function rendererOf(
   return ({ remedies = [], address }) => {
     const texts = remedies.map((one) => (typeof one === "string" ? one : render(one, address)));
     const text = texts.filter((one) => one !== undefined && one !== "").join(" ");
-    return text === "" ? undefined : text;
+    // A block ends its paragraph.
+    return text === "" ? undefined : text.replaceAll("\n}` ", "\n}`\n\n");
   };
 }
 

@@ -18,15 +18,21 @@ import { inlineValue, quotedLiteral, renderHcl } from "./export/document.ts";
 export function terraformRemedies(kind?: Kind): RemedyText {
   return rendererOf((action) => {
     const sentence = sentenceOf(action, kind);
-    return sentence === "" ? undefined : underCondition(action.when, sentence);
+    if (sentence === "") return undefined;
+    const text = underCondition(action.when, sentence);
+    return action.do === "move"
+      ? `If Terraform has marked the resource as tainted, run \`terraform untaint ${nameOf(kind)}\`. ${text}`
+      : text;
   });
 }
+
+const nameOf = (kind: Kind | undefined) => `${kind?.type ?? "TYPE"}.NAME`;
 
 const WITHOUT =
   "Or replace the block of the resource by a `removed` block with `destroy = false`. Terraform then stops managing the object, and the object stays in the account.";
 
 function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
-  const name = `${kind?.type ?? "TYPE"}.NAME`;
+  const name = nameOf(kind);
   switch (action.do) {
     case "import":
       return importSentence(action, name, kind);
@@ -121,7 +127,7 @@ function movedSentence(name: string): string {
     ],
   ];
   const block = renderHcl({ comments: [], blocks: [{ block: "moved", body }] }).trim();
-  return `Complete this block with the old and the new address:\n\n\`${block}\`\n\nIf Terraform has marked the resource as tainted, run \`terraform untaint ${name}\`.`;
+  return `Complete this block with the old and the new address:\n\n\`${block}\``;
 }
 
 function importSentence(
