@@ -5,7 +5,9 @@
  */
 import { connect, isIP, type Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
-import { Agent, type buildConnector, type Dispatcher } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
+// The whole of undici takes twice as long to load.
+import Agent from "undici/lib/dispatcher/agent.js";
 import { abandoned, connectingTo, noResponseIn, tunnelTo } from "../messages/network.ts";
 import {
   authorityOf,

@@ -15,14 +15,17 @@ const LISTING = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => writeSync(2, loaded.map((url) => "loaded " + url + "\\n").join("")));
 `)}`;
 
-/** Returns the packages and the parts of `src` that a command line loads, without `src/cli`. */
-function loadedBy(...line: string[]): string[] {
-  const { stderr } = spawnSync(process.execPath, ["--import", LISTING, path.join(ROOT, "src/cli/main.ts"), ...line], {
+function urlsLoadedBy(program: string, ...line: string[]): string[] {
+  const { stderr } = spawnSync(process.execPath, ["--import", LISTING, path.join(ROOT, program), ...line], {
     encoding: "utf8",
     env: { PATH: process.env.PATH, HOSTING_TOKEN: "12|a-token-of-the-test" },
   });
-  const urls = [...stderr.matchAll(/^loaded (file:.*)$/gm)].map(([, url = ""]) => url);
-  const parts = urls.map((url) => {
+  return [...stderr.matchAll(/^loaded (file:.*)$/gm)].map(([, url = ""]) => url);
+}
+
+/** Returns the packages and the parts of `src` that a command line loads, without `src/cli`. */
+function loadedBy(...line: string[]): string[] {
+  const parts = urlsLoadedBy("src/cli/main.ts", ...line).map((url) => {
     const [, name] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url) ?? [];
     return name ?? url.slice(url.indexOf("/src/") + 1).replace(/^(src\/core\/model)\/.*/, "$1");
   });
@@ -50,6 +53,12 @@ describe("modules that a command line loads", () => {
     ["help", ["plan", "--help"], FOR_HELP],
   ])("%s", (_, line, parts) => {
     expect(loadedBy(...line)).toEqual(parts);
+  });
+
+  it("loads of undici only what a connection needs", () => {
+    const urls = urlsLoadedBy("src/core/api/connect.ts").filter((url) => url.includes("/undici/"));
+    expect(urls.some((url) => url.endsWith("/lib/dispatcher/agent.js"))).toBe(true);
+    expect(urls.filter((url) => /\/(?:web|mock|cache|interceptor)\/|\/undici\/index\.js$/.test(url))).toEqual([]);
   });
 });
 
