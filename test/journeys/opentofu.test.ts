@@ -21,8 +21,10 @@ const encryption = (passphrase: string, fallback?: string) =>
     },
     state: { method: "method.aes_gcm.main", ...(fallback && { fallback: { method: "method.aes_gcm.old" } }) },
   });
+const byPassphrase = { HOSTFORM_STATE_PASSPHRASE: PASSPHRASE };
 const tofuEnv = { HOSTFORM_STATE_FORMAT: "opentofu", TF_ENCRYPTION: encryption(PASSPHRASE) };
 
+const NO_KEY = "HOSTFORM_STATE_FORMAT is opentofu, but TF_ENCRYPTION is missing or empty";
 const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "suspend" };
 
@@ -143,6 +145,31 @@ describe("a state with the encryption of OpenTofu", { timeout: 60_000 }, () => {
     );
   });
 
+  it.each([
+    ["TF_ENCRYPTION alone gives it OpenTofu's form", {}, "encrypted_data"],
+    ["a key of hostform beside TF_ENCRYPTION keeps hostform's form", byPassphrase, "hostform_encryption"],
+  ])("%s, and no file of the run holds clear text", async (_, env, field) => {
+    const project = await startProject();
+    declare(project, { hosting_webhook: { a: HOOK } });
+    const { TF_ENCRYPTION } = tofuEnv;
+    await run(project, 0, { TF_ENCRYPTION, ...env }, "apply", "--auto-approve");
+    expect(JSON.parse(stored(project))).toHaveProperty(field);
+    expect(readFileSync(`${file(project)}.history`, "utf8")).not.toContain("hosting_webhook");
+    await run(project, 0, { TF_ENCRYPTION, ...env }, "state", "list");
+  });
+
+  it("replaces an accepted clear-text state at the next write, together with its backup", async () => {
+    const project = await startProject();
+    declare(project, { hosting_webhook: { a: HOOK } });
+    await run(project, 0, {}, "apply", "--auto-approve");
+    const env = { TF_ENCRYPTION: tofuEnv.TF_ENCRYPTION, HOSTFORM_STATE_ALLOW_UNENCRYPTED: "1" };
+    expect(await run(project, 0, env, "plan")).toContain("TF_ENCRYPTION is set, but the state is not encrypted");
+    expect(stored(project)).toContain("hooks.acme.example");
+    await run(project, 0, env, "state", "mv", "hosting_webhook.a", "hosting_webhook.b");
+    for (const name of ["", ".backup"])
+      expect(JSON.parse(readFileSync(`${file(project)}${name}`, "utf8"))).toHaveProperty("encrypted_data");
+  });
+
   it("takes a new passphrase by a fallback and by a rotation, and is decrypted by the command alone", async () => {
     const project = await startProject();
     declare(project, { hosting_webhook: { a: HOOK } });
@@ -160,11 +187,8 @@ describe("a state with the encryption of OpenTofu", { timeout: 60_000 }, () => {
 
   it.each([
     ["an unknown form", { HOSTFORM_STATE_FORMAT: "terraform" }, 'HOSTFORM_STATE_FORMAT is "terraform"'],
-    [
-      "no key",
-      { HOSTFORM_STATE_FORMAT: "opentofu" },
-      "Neither HOSTFORM_STATE_PASSPHRASE nor HOSTFORM_STATE_KEY is set",
-    ],
+    ["no key", { HOSTFORM_STATE_FORMAT: "opentofu" }, NO_KEY],
+    ["an empty TF_ENCRYPTION", { HOSTFORM_STATE_FORMAT: "opentofu", TF_ENCRYPTION: " " }, NO_KEY],
     [
       "two keys",
       { ...tofuEnv, HOSTFORM_STATE_PASSPHRASE: PASSPHRASE },

@@ -233,7 +233,7 @@ export const states = {
   })),
   "state.key/clear": warning((of: Words<"variable" | "place" | "allow">) => ({
     summary: `${of.variable} is set, but the state is not encrypted`,
-    detail: `${of.allow} permits clear text in ${of.place}, so another program may have written it.`,
+    detail: `${of.allow} permits clear text in ${of.place}, so another program may have written it. The next write encrypts the state.`,
     remedies: [{ do: "encrypt_state" }, `Then unset ${of.allow}.`],
   })),
   "state.unencrypted": error(
@@ -252,7 +252,7 @@ export const states = {
         remedies:
           variable === undefined
             ? ["Find out its origin, and move it away. Then run plan."]
-            : [otherwise, { do: "encrypt_state", when }, `To use it in clear text for now: set ${allow}=1.`],
+            : [otherwise, { do: "encrypt_state", when }, `To read it in clear text for now: set ${allow}=1.`],
       };
     },
   ),

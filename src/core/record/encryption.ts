@@ -62,8 +62,8 @@ export interface EncryptionOptions {
   readonly key: StateKey | undefined;
   /** Returns old keys, which only decrypt. Called if the current key cannot decrypt a text. */
   readonly old?: () => Promise<readonly StateKey[]>;
-  /** Accepts a clear-text state or journal although a key is set. */
-  readonly acceptsClear?: boolean;
+  /** Accepts a clear-text state or journal although a key is set. The next write encrypts it, except for "keep". */
+  readonly acceptsClear?: boolean | "keep";
   /** Form of new encrypted states. Each other form is replaced at its next write. Default: the form of the stored state, else hostform's. */
   readonly format?: "opentofu" | undefined;
   /** Variables that hold a key, for messages. */
@@ -76,7 +76,7 @@ export interface EncryptionOptions {
 /** Creates seals from one passphrase or key, and opens texts of old keys. A key is derived once for each salt. */
 export class Encryption {
   readonly key: StateKey | undefined;
-  readonly acceptsClear: boolean;
+  readonly acceptsClear: boolean | "keep";
   readonly #isTofu: boolean;
   readonly #options: Required<Omit<EncryptionOptions, "key" | "acceptsClear" | "format">>;
   readonly #derived = new Map<string, Promise<Buffer>>();
