@@ -325,9 +325,14 @@ export function stateKeys(
     const { failure, stdout, stderr } = await host.capture(command, options);
     redaction.learn(`command in ${variable}`, stdout);
     if (failure === undefined) return stdout;
-    return fail("state.key", `The command in ${variable} ${failure}`, {
+    const isTofu = variable === TF_ENCRYPTION;
+    return fail("state.key", `The command ${isTofu ? `${command[0]} ` : ""}in ${variable} ${failure}`, {
       detail: endOfErrors(stderr, stdout),
-      remedies: ["Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else."],
+      remedies: [
+        isTofu
+          ? "Write its absolute path. The program prints OpenTofu's header, then its keys as JSON."
+          : "Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else.",
+      ],
     });
   };
   const run: KeyCommand = (command, variable) => start(wordsOf(command, variable), variable);

@@ -22,9 +22,18 @@ const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) 
   error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
 const OF_OPENTOFU = {
-  missing: "No key is set.",
-  wrong: "The key or the name of its provider is wrong, or the content was changed.",
-  unsupported: "Supported are the key providers pbkdf2 and external, and the method aes_gcm.",
+  missing: [
+    "is not set.",
+    "Set TF_ENCRYPTION to its value in OpenTofu. For pbkdf2, HOSTFORM_STATE_PASSPHRASE alone is enough.",
+  ],
+  wrong: [
+    "is set, but its key or the name of its provider does not fit, or the file was damaged.",
+    "Correct it, or set TF_ENCRYPTION to its value in OpenTofu. If the file was damaged, restore `.backup`.",
+  ],
+  unsupported: [
+    "does not help: supported are the key providers pbkdf2 and external, and the method aes_gcm.",
+    "In OpenTofu, add a supported method, with the present one as its fallback. Then apply.",
+  ],
 };
 
 export const states = {
@@ -178,16 +187,10 @@ export const states = {
         : undefined,
     remedies: [`Set ${of.variable} to the ${of.from} of the state.`],
   })),
-  "state.key/opentofu": error((of: Words<"names"> & { readonly why: keyof typeof OF_OPENTOFU }) => ({
+  "state.key/opentofu": error((of: Words<"names" | "variable"> & { readonly why: keyof typeof OF_OPENTOFU }) => ({
     summary: `The state is encrypted by OpenTofu with ${of.names}`,
-    detail: OF_OPENTOFU[of.why],
-    remedies:
-      of.why === "unsupported"
-        ? ["In OpenTofu, add a supported method, with the present one as its fallback. Then apply."]
-        : [
-            "Set HOSTFORM_STATE_FORMAT=opentofu, and TF_ENCRYPTION to its value in OpenTofu.",
-            "For pbkdf2, HOSTFORM_STATE_PASSPHRASE alone is enough.",
-          ],
+    detail: `${of.variable} ${OF_OPENTOFU[of.why][0]}`,
+    remedies: OF_OPENTOFU[of.why].slice(1),
   })),
   "state.key/sealed": error(({ source }: Source) => ({
     summary: `The ${source} is encrypted`,

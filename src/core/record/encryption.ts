@@ -15,7 +15,7 @@ import {
   type ProvidedKeys,
   pbkdf2Provider,
 } from "./opentofu.ts";
-import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts";
+import { KEY_VARIABLES, type KeyVariables, type StateKey, TF_ENCRYPTION } from "./state-key.ts";
 
 /** Encrypts and decrypts texts. Each text is bound to its place, so that it cannot replace another text. */
 export interface Seal {
@@ -218,7 +218,8 @@ export class Encryption {
   #refuseTofu({ meta }: TofuHeader): never {
     const isKnown = nameIn(meta, "pbkdf2") ?? nameIn(meta, "external");
     const why = isKnown === undefined ? "unsupported" : this.key === undefined ? "missing" : "wrong";
-    raise("state.key/opentofu", { why, names: Object.keys(meta).join(", ") || "no key provider" });
+    const { variable = TF_ENCRYPTION } = this.key ?? {};
+    raise("state.key/opentofu", { why, variable, names: Object.keys(meta).join(", ") || "no key provider" });
   }
 
   #seal(bytes: Buffer, of: Header, old = false, decryption = bytes): Seal {

@@ -137,10 +137,8 @@ export function createStateStore(
       const at = sealBackend(await connect(request.signal), encryption);
       const lock = write ? await at.lock.acquire(request) : undefined;
       try {
-        if (lock !== undefined) {
-          await encryption.ready();
-          await at.text.prepare();
-        }
+        await encryption.ready();
+        if (lock !== undefined) await at.text.prepare();
         const accepted = lock && encryption.acceptsClear ? await encrypt(at, lock) : undefined;
         const opened = await openDocuments(at);
         if (lock !== undefined && opened.spent) await removeSpent(at, lock);
