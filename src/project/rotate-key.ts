@@ -39,7 +39,7 @@ export async function rotateKey(state: ProjectState): Promise<RotatedKey> {
     isCommand,
   };
   const rotated = await rotate(state, encryption);
-  const { meta = {} } = rotated.found ? (await encryption.recent()).header : {};
+  const { meta = {} } = (await encryption.recent()).header;
   return { ...rotated, old, key, variable, provider: Object.keys(meta as object)[0] };
 }
 

@@ -229,6 +229,7 @@ describe("a state with the encryption of OpenTofu", { timeout: 60_000 }, () => {
   it("has an error for a missing program of a key provider, which names the program and its output", async () => {
     const project = await startProject();
     declare(project, { hosting_webhook: { a: HOOK } });
+    project.onCapture = async () => ({ failure: "could not be found", stdout: "", stderr: "" });
     const text = await run(project, 1, { TF_ENCRYPTION: external }, "apply", "--auto-approve");
     expect(text).toContain("The command no-such-program in TF_ENCRYPTION could not be found");
     expect(text).toContain("Write its absolute path. The program prints OpenTofu's header, then its keys as JSON.");

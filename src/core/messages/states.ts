@@ -187,11 +187,13 @@ export const states = {
         : undefined,
     remedies: [`Set ${of.variable} to the ${of.from} of the state.`],
   })),
-  "state.key/opentofu": error((of: Words<"names" | "variable"> & { readonly why: keyof typeof OF_OPENTOFU }) => ({
-    summary: `The state is encrypted by OpenTofu with ${of.names}`,
-    detail: `${of.variable} ${OF_OPENTOFU[of.why][0]}`,
-    remedies: OF_OPENTOFU[of.why].slice(1),
-  })),
+  "state.key/opentofu": error(
+    ({ names, variable, why }: Words<"names" | "variable"> & { readonly why: keyof typeof OF_OPENTOFU }) => ({
+      summary: `The state is encrypted by OpenTofu with ${names}`,
+      detail: `${variable} ${OF_OPENTOFU[why][0]}`,
+      remedies: OF_OPENTOFU[why].slice(1),
+    }),
+  ),
   "state.key/sealed": error(({ source }: Source) => ({
     summary: `The ${source} is encrypted`,
     remedies: ["Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to the passphrase or key of the state."],

@@ -125,7 +125,7 @@ export function createStateStore(
   };
   /** Encrypts an accepted clear-text state before a write. */
   const encrypt = async (at: ReturnType<typeof sealBackend>, lock: HeldLock) => {
-    await at.text.read();
+    if (encryption.acceptsClear) await at.text.read();
     const { warnings } = at.text;
     if (warnings.length === 0 || encryption.acceptsClear === "keep") return warnings;
     await convert(at, { to: "sealed" }, lock);
@@ -139,7 +139,7 @@ export function createStateStore(
       try {
         await encryption.ready();
         if (lock !== undefined) await at.text.prepare();
-        const accepted = lock && encryption.acceptsClear ? await encrypt(at, lock) : undefined;
+        const accepted = lock && (await encrypt(at, lock));
         const opened = await openDocuments(at);
         if (lock !== undefined && opened.spent) await removeSpent(at, lock);
         const more = await check(opened.durable.state, request.command);
@@ -160,7 +160,7 @@ export function createStateStore(
       const at = sealBackend(await connect(), encryption, { damage: force });
       const plain = await unsealed(given, "the text given", encryption);
       await whileLocked(at, request, async (lock) => {
-        if (encryption.acceptsClear) await encrypt(at, lock);
+        await encrypt(at, lock);
         const history = lines && historyOf(at);
         const isContinued = await history?.isContinuedBy(lines ?? []);
         await pushText(at, plain, force, lock, uuid);
