@@ -19,7 +19,7 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   const { out } = flags;
   const file = out === undefined ? undefined : path.resolve(cwd, out.endsWith(".tf") ? out : `${out}/hosting.tf`);
   const folder = file === undefined ? project.source.dir : path.dirname(file);
-  const { text, diagnostics } = await exportConfiguration(project, folder);
+  const { text, engine, diagnostics } = await exportConfiguration(project, folder);
   const shown = file === undefined ? "" : path.relative(cwd, file);
   const written =
     file !== undefined &&
@@ -38,7 +38,7 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
     terminal.out(`${written === "changed" ? "Wrote" : "Unchanged:"} ${escapeLine(shown)}\n`);
     const there = path.relative(cwd, folder);
     const chdir = there === "" ? "" : ` ${shellWord(`-chdir=${there}`)}`;
-    say(terminal, `Next: \`hostform terraform install\`, \`terraform${chdir} init\`, \`terraform${chdir} plan\`.`);
+    say(terminal, `Next: \`hostform terraform install\`, \`${engine}${chdir} init\`, \`${engine}${chdir} plan\`.`);
   }
   return 0;
 };

@@ -257,7 +257,7 @@ function warning(secrets: ReturnType<typeof secretsIn>): string {
  * HOSTFORM_STATE_NEW_KEY.
  */
 export const runStateRotateKey: Action = async (terminal, project) => {
-  const { found, changed, backup, old, key, variable } = await rotateKey(project.state);
+  const { found, changed, backup, old, key, variable, provider } = await rotateKey(project.state);
   if (terminal.json) printJson(terminal, "state rotate-key", { encrypted: found, changed });
   else if (!found) terminal.out("There is no state yet: nothing is encrypted with the old key.\n");
   else {
@@ -267,7 +267,11 @@ export const runStateRotateKey: Action = async (terminal, project) => {
     const unset = variable.name === old.variable ? "" : ` and unset ${old.variable}`;
     const value = variable.isCommand ? "the command that prints it" : "it";
     const earlier = `Earlier copies still need the old ${old.from}.`;
-    say(terminal, `From now on, set ${variable.name} to ${value}${unset}. ${earlier}`);
+    const next =
+      provider === undefined
+        ? `From now on, set ${variable.name} to ${value}${unset}.`
+        : `In TF_ENCRYPTION, declare ${escapeLine(provider)} with the new ${key.from}. Without TF_ENCRYPTION, set ${variable.name}.`;
+    say(terminal, `${next} ${earlier}`);
   }
   return 0;
 };

@@ -304,9 +304,14 @@ export type StateKeys = ReturnType<typeof stateKeys>;
 /**
  * Returns the encryption with the key in these environment variables. Without a key, nothing is encrypted. Each key is
  * derived once per run.
+ * @param clear "keep" leaves a clear-text state in clear text.
  * @throws HostformError `state.key` for an invalid key.
  */
-export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">, tokens: Tokens = async () => []) {
+export function stateKeys(
+  { source, host, redaction }: Omit<ProjectParts, "log">,
+  tokens: Tokens = async () => [],
+  clear?: "keep",
+) {
   const { env } = source;
   /** Runs the key command. It runs without a shell, without credentials, and outside of the project. Its output is secret. */
   const start = async (command: readonly [string, ...string[]], variable: string, input = "") => {
@@ -320,9 +325,14 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
     const { failure, stdout, stderr } = await host.capture(command, options);
     redaction.learn(`command in ${variable}`, stdout);
     if (failure === undefined) return stdout;
-    return fail("state.key", `The command in ${variable} ${failure}`, {
+    const isTofu = variable === TF_ENCRYPTION;
+    return fail("state.key", `The command ${isTofu ? `${command[0]} ` : ""}in ${variable} ${failure}`, {
       detail: endOfErrors(stderr, stdout),
-      remedies: ["Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else."],
+      remedies: [
+        isTofu
+          ? "Write its absolute path. The program prints OpenTofu's header, then its keys as JSON."
+          : "Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else.",
+      ],
     });
   };
   const run: KeyCommand = (command, variable) => start(wordsOf(command, variable), variable);
@@ -338,9 +348,11 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
     });
     const key = readStateKey(env, variables, run, ofTofu ? providers : undefined);
     const old = once(() => readOldKeys(env, key, run));
-    const made = new Encryption({ key, variables, old, format, acceptsClear: env[ALLOW_UNENCRYPTED] === "1" });
-    if (format !== undefined) made.required();
-    return made;
+    const made = new Encryption({ key, variables, old, format, acceptsClear: clear ?? env[ALLOW_UNENCRYPTED] === "1" });
+    if (format === undefined || key !== undefined) return made;
+    return fail("state.key", `HOSTFORM_STATE_FORMAT is opentofu, but ${TF_ENCRYPTION} is missing or empty`, {
+      remedies: [`Set ${TF_ENCRYPTION} to its value in OpenTofu, or ${variables.passphrase} to its passphrase.`],
+    });
   };
   const known = new Map<KeyVariables, Encryption>();
   return (variables = KEY_VARIABLES): Encryption => {
@@ -350,8 +362,10 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
   };
 }
 
-/** Returns the form of new encrypted states. @throws HostformError `state.key` */
-function formatIn({ HOSTFORM_STATE_FORMAT: format }: ProjectSource["env"]): "opentofu" | undefined {
+/** Returns the form of new encrypted states. TF_ENCRYPTION as the only key selects OpenTofu's form. @throws HostformError `state.key` */
+function formatIn(env: ProjectSource["env"]): "opentofu" | undefined {
+  const hasOwnKey = Object.values(KEY_VARIABLES).some((name) => env[name] !== undefined);
+  const { HOSTFORM_STATE_FORMAT: format = env[TF_ENCRYPTION]?.trim() && !hasOwnKey ? "opentofu" : undefined } = env;
   if (format === undefined || format === "opentofu") return format;
   return fail("state.key", `HOSTFORM_STATE_FORMAT is ${JSON.stringify(format)}`, {
     remedies: ["Set it to opentofu, or unset it for hostform's own form."],

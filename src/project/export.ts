@@ -31,9 +31,9 @@ import { type ProjectState, whileOpen } from "./state.ts";
 export async function exportConfiguration(
   { source, declaration, state: recorded, redaction }: Project,
   folder: string,
-): Promise<{ readonly text: string; readonly diagnostics: readonly Diagnostic[] }> {
+): Promise<{ readonly text: string; readonly engine: string; readonly diagnostics: readonly Diagnostic[] }> {
   const { desired, diagnostics: ofDeclaration } = await declaration.load();
-  const { state, diagnostics: ofState } = await stateForExport(recorded);
+  const { state, engine, diagnostics: ofState } = await stateForExport(recorded);
   const origin = `hostform from ${desired.files.map((name) => path.basename(name)).join(", ")}`;
   const made = await terraformOf(source, desired, moved(desired, state).state, folder, origin);
   const { document, diagnostics: found, renderHcl } = made;
@@ -41,7 +41,7 @@ export async function exportConfiguration(
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
   const text = renderHcl(document);
   refuseSecrets(redaction, text, desired.resources);
-  return { text: leaving(text, redaction), diagnostics };
+  return { text: leaving(text, redaction), engine, diagnostics };
 }
 
 /**
@@ -115,17 +115,22 @@ function textsIn(value: Json, at: AttributePath): { value: string; at: Attribute
 /** Reads the state without a lock. Reports that Terraform cannot read a journal or an encrypted state. */
 async function stateForExport(recorded: ProjectState): Promise<{
   readonly state: State;
+  readonly engine: string;
   readonly diagnostics: readonly Diagnostic[];
 }> {
   const opening = recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
-  return whileOpen(opening, ({ state, recovered, warnings }) => {
-    const { key } = recorded.encryption();
+  return whileOpen(opening, async ({ state, recovered, warnings }) => {
+    const encryption = recorded.encryption();
     // An unencrypted state already has its own warning.
-    const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
+    const isSealed =
+      encryption.key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
+    const { header } = isSealed ? await encryption.recent() : {};
+    const engine = header?.from === "opentofu" ? "tofu" : "terraform";
     return {
       state,
+      engine,
       diagnostics: [
-        ...(sealed ? [problem("terraform.export/encrypted", {})] : []),
+        ...(isSealed ? [problem("terraform.export/encrypted", { engine })] : []),
         ...(recovered.length > 0 ? [left(recovered)] : []),
       ],
     };

@@ -312,9 +312,11 @@ const messages = {
     detail: reason,
     remedies: ["Plan again. The plan finds new objects in the account, so you can import them."],
   })),
-  "terraform.export/encrypted": warning(() => ({
+  "terraform.export/encrypted": warning(({ engine }: Words<"engine">) => ({
     summary: "The state is encrypted, and Terraform cannot read it",
-    remedies: [advise("decrypt_state")],
+    remedies: [
+      engine === "tofu" ? "Use OpenTofu, which reads it with the same TF_ENCRYPTION." : advise("decrypt_state"),
+    ],
   })),
   "plan.pending/adoption": error(({ names }: Words<"names">) => ({
     summary: `Nothing was adopted: ${names} may exist in the account, but the state has no id`,

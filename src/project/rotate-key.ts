@@ -14,6 +14,8 @@ interface RotatedKey extends Omit<Resealed, "state"> {
   readonly old: StateKey;
   readonly key: StateKey;
   /** Environment variable with the new key, or with the command that prints it. */
+  /** Key provider in an envelope of OpenTofu. */
+  readonly provider: string | undefined;
   readonly variable: { readonly name: string; readonly isCommand: boolean };
 }
 
@@ -36,7 +38,9 @@ export async function rotateKey(state: ProjectState): Promise<RotatedKey> {
     name: KEY_VARIABLES[isCommand ? "command" : key.from === "key" ? "key" : "passphrase"],
     isCommand,
   };
-  return { ...(await rotate(state, encryption)), old, key, variable };
+  const rotated = await rotate(state, encryption);
+  const { meta = {} } = (await encryption.recent()).header;
+  return { ...rotated, old, key, variable, provider: Object.keys(meta as object)[0] };
 }
 
 async function same(one: StateKey, other: StateKey): Promise<boolean> {

@@ -18,7 +18,7 @@ import {
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
-import { ALLOW_UNENCRYPTED, KEY_VARIABLES } from "../core/record/index.ts";
+import { KEY_VARIABLES } from "../core/record/index.ts";
 import { stateKeys } from "./backend.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Project } from "./project.ts";
@@ -32,8 +32,6 @@ type Recorded = Awaited<ReturnType<Front["storedCreates"]>>["creates"][number];
 
 /** Settings of the backend `http` that hostform cannot use. */
 const UNSUPPORTED = ["skip_cert_verification", "client_certificate_pem", "client_private_key_pem"];
-
-const FORMAT = "HOSTFORM_STATE_FORMAT";
 
 const EMPTY: State = { lineage: "", serial: 0, resources: new Map() };
 
@@ -80,7 +78,7 @@ export async function terraformFolder(
   const state = new ProjectState(
     parts,
     { backend: async () => backend, providers },
-    stateKeys({ ...parts, source: { ...parts.source, env: keysOfEngine(env) } }),
+    stateKeys({ ...parts, source: { ...parts.source, env: keysOfEngine(env) } }, undefined, "keep"),
     place,
   );
   const unreadable: Resolvable["state"] = {
@@ -148,14 +146,11 @@ function stateAt({ type, config }: TerraformBackend, workspace: string, env: Pro
 
 const secretsOf = (text: unknown): string[] => (typeof text === "string" && text !== "" ? [text] : []);
 
-const without = (env: ProjectSource["env"], names: readonly string[]) =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
-
 /** Returns the environment with OpenTofu's key only. Terraform and OpenTofu cannot read hostform's form. */
-const keysOfEngine = (env: ProjectSource["env"]) => ({
-  ...without(env, [...Object.values(KEY_VARIABLES), FORMAT]),
-  ...(env.TF_ENCRYPTION?.trim() && { [FORMAT]: "opentofu", [ALLOW_UNENCRYPTED]: "1" }),
-});
+function keysOfEngine(env: ProjectSource["env"]): ProjectSource["env"] {
+  const own = ["HOSTFORM_STATE_FORMAT", ...Object.values(KEY_VARIABLES)];
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !own.includes(name)));
+}
 
 /** Returns possible names of the project: from the environment, and literals in the configuration. */
 function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined)[] {

@@ -36,7 +36,7 @@ const settings = z.object({ key_provider: labelled.default({}), method: labelled
 const alias = { encrypted_metadata_alias: z.string().optional() };
 const pbkdf2 = z.strictObject({
   ...alias,
-  passphrase: z.string().min(16),
+  passphrase: z.string().min(16, "at least 16 characters are required"),
   iterations: z.int().min(200_000).default(PBKDF2_ITERATIONS),
   hash_function: z.enum(["sha256", "sha512"]).default("sha512"),
   key_length: z.literal([16, 24, 32]).default(32),
@@ -131,6 +131,6 @@ function checked<T extends z.ZodType>(schema: T, found: unknown, place: string):
 function refuse(what: string): never {
   return fail("state.key", `${TF_ENCRYPTION} ${what}`, {
     detail: "hostform supports the key providers pbkdf2 (with a passphrase) and external, and the method aes_gcm.",
-    remedies: ["Name such a method in its block `state`."],
+    remedies: ["Correct this part. hostform evaluates only literals and addresses of blocks."],
   });
 }

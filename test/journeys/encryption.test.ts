@@ -211,11 +211,13 @@ describe("a state in the clear, with a key", () => {
     await project.expectNoChanges();
   });
 
-  it("stays in the clear where that is allowed, and each run says so once", async () => {
+  it("is read where that is allowed with one warning, and the next write encrypts it, its backup and its history", async () => {
     const project = await startProject({ declare: declaration });
     await project.apply();
     Object.assign(project.env, byKey, { HOSTFORM_STATE_ALLOW_UNENCRYPTED: "1" });
     const words = "HOSTFORM_STATE_KEY is set, but the state is not encrypted";
+    const { hostform } = JSON.parse((await project.run("plan", "--json")).out);
+    expect(hostform.diagnostics).toContainEqual(expect.objectContaining({ severity: "warning", code: "state.key" }));
     for (const args of [
       ["plan"],
       ["state", "list", "--quiet"],
@@ -225,9 +227,12 @@ describe("a state in the clear, with a key", () => {
       expect(ran.text.split(words), args.join(" ")).toHaveLength(2);
       expect(ran.text).toContain("hostform state encrypt");
     }
-    const { hostform } = JSON.parse((await project.run("plan", "--json")).out);
-    expect(hostform.diagnostics).toContainEqual(expect.objectContaining({ severity: "warning", code: "state.key" }));
-    expect(await project.stateText()).toContain('"terraform_version"');
+    for (const name of ["", ".backup", ".history"]) {
+      const text = readFileSync(`${project.statePath}${name}`, "utf8");
+      expect(text, name).not.toMatch(/hosting_webhook|terraform_version/);
+    }
+    expect((await project.run("history")).code).toBe(0);
+    expect((await project.run("state", "list")).text).not.toContain(words);
   });
 });
 

@@ -21,8 +21,10 @@ const encryption = (passphrase: string, fallback?: string) =>
     },
     state: { method: "method.aes_gcm.main", ...(fallback && { fallback: { method: "method.aes_gcm.old" } }) },
   });
+const byPassphrase = { HOSTFORM_STATE_PASSPHRASE: PASSPHRASE };
 const tofuEnv = { HOSTFORM_STATE_FORMAT: "opentofu", TF_ENCRYPTION: encryption(PASSPHRASE) };
 
+const NO_KEY = "HOSTFORM_STATE_FORMAT is opentofu, but TF_ENCRYPTION is missing or empty";
 const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "suspend" };
 
@@ -134,6 +136,9 @@ describe("a state with the encryption of OpenTofu", { timeout: 60_000 }, () => {
         const text = await run(project, 1, env, ...command);
         expect(text).toContain("encrypted by OpenTofu with key_provider.pbkdf2.main");
         expect(text).not.toMatch(/horse|corrupted/);
+        const isSet = Object.keys(env).length > 0;
+        expect(text).toContain(isSet ? "TF_ENCRYPTION is set, but its key" : "TF_ENCRYPTION is not set.");
+        expect(text).toContain(isSet ? "restore `.backup`" : "Set TF_ENCRYPTION to its value in OpenTofu.");
       }
       expect(stored(project)).toBe(before);
     }
@@ -141,6 +146,31 @@ describe("a state with the encryption of OpenTofu", { timeout: 60_000 }, () => {
     expect(await run(project, 0, { HOSTFORM_STATE_PASSPHRASE: PASSPHRASE }, "state", "list")).toContain(
       "hosting_webhook.a",
     );
+  });
+
+  it.each([
+    ["TF_ENCRYPTION alone gives it OpenTofu's form", {}, "encrypted_data"],
+    ["a key of hostform beside TF_ENCRYPTION keeps hostform's form", byPassphrase, "hostform_encryption"],
+  ])("%s, and no file of the run holds clear text", async (_, env, field) => {
+    const project = await startProject();
+    declare(project, { hosting_webhook: { a: HOOK } });
+    const { TF_ENCRYPTION } = tofuEnv;
+    await run(project, 0, { TF_ENCRYPTION, ...env }, "apply", "--auto-approve");
+    expect(JSON.parse(stored(project))).toHaveProperty(field);
+    expect(readFileSync(`${file(project)}.history`, "utf8")).not.toContain("hosting_webhook");
+    await run(project, 0, { TF_ENCRYPTION, ...env }, "state", "list");
+  });
+
+  it("replaces an accepted clear-text state at the next write, together with its backup", async () => {
+    const project = await startProject();
+    declare(project, { hosting_webhook: { a: HOOK } });
+    await run(project, 0, {}, "apply", "--auto-approve");
+    const env = { TF_ENCRYPTION: tofuEnv.TF_ENCRYPTION, HOSTFORM_STATE_ALLOW_UNENCRYPTED: "1" };
+    expect(await run(project, 0, env, "plan")).toContain("TF_ENCRYPTION is set, but the state is not encrypted");
+    expect(stored(project)).toContain("hooks.acme.example");
+    await run(project, 0, env, "state", "mv", "hosting_webhook.a", "hosting_webhook.b");
+    for (const name of ["", ".backup"])
+      expect(JSON.parse(readFileSync(`${file(project)}${name}`, "utf8"))).toHaveProperty("encrypted_data");
   });
 
   it("takes a new passphrase by a fallback and by a rotation, and is decrypted by the command alone", async () => {
@@ -151,20 +181,76 @@ describe("a state with the encryption of OpenTofu", { timeout: 60_000 }, () => {
     await run(project, 0, { ...tofuEnv, TF_ENCRYPTION: encryption(second, PASSPHRASE) }, "state", "encrypt");
     await run(project, 1, tofuEnv, "state", "list");
     const rotation = { HOSTFORM_STATE_PASSPHRASE: second, HOSTFORM_STATE_NEW_PASSPHRASE: PASSPHRASE };
-    await run(project, 0, rotation, "state", "rotate-key");
+    expect(await run(project, 0, rotation, "state", "rotate-key")).toContain(
+      "In TF_ENCRYPTION, declare key_provider.pbkdf2.main with the new passphrase.",
+    );
     expect(Object.keys(JSON.parse(stored(project)).meta)).toEqual(["key_provider.pbkdf2.main"]);
     await run(project, 0, tofuEnv, "state", "decrypt");
     expect(stored(project)).toContain("hooks.acme.example");
     expect(await run(project, 1, tofuEnv, "plan")).toContain("TF_ENCRYPTION is set, but the state is not encrypted");
   });
 
+  it("rotates to a key that OpenTofu gets from a declared program", async () => {
+    const project = await startProject();
+    declare(project, { hosting_webhook: { a: HOOK } });
+    await run(project, 0, tofuEnv, "apply", "--auto-approve");
+    const env = { ...tofuEnv, HOSTFORM_STATE_NEW_KEY: Buffer.alloc(32, 7).toString("base64") };
+    const text = await run(project, 0, env, "state", "rotate-key");
+    expect(text).toContain("In TF_ENCRYPTION, declare key_provider.external.hostform with the new key.");
+    expect(text).not.toContain("unset TF_ENCRYPTION");
+  });
+
+  it("is exported for OpenTofu, which reads it", async () => {
+    const project = await startProject({ declare: { project: "acme", webhooks: { a: HOOK } } });
+    Object.assign(project.env, { TF_ENCRYPTION: tofuEnv.TF_ENCRYPTION });
+    await project.apply();
+    const { code, text } = await project.run("export", "--out", "tf");
+    expect(code, text).toBe(0);
+    expect(text).toContain("Use OpenTofu, which reads it with the same TF_ENCRYPTION.");
+    expect(text).toContain("`tofu -chdir=tf init`");
+    expect(text).not.toContain("state decrypt");
+  });
+
+  it("has an error for a block `encryption` in the stack, which names TF_ENCRYPTION", async () => {
+    const project = await startProject();
+    declare(project, { hosting_webhook: { a: HOOK } });
+    const main = path.join(project.dir, "infra/main.tf.json");
+    const stack = JSON.parse(readFileSync(main, "utf8"));
+    stack.terraform.encryption = JSON.parse(tofuEnv.TF_ENCRYPTION);
+    writeFileSync(main, JSON.stringify(stack));
+    expect(await run(project, 1, {}, "plan")).toContain("Move it to TF_ENCRYPTION: hostform reads only this variable.");
+  });
+
+  const external = JSON.stringify({
+    key_provider: { external: { main: { command: ["no-such-program"] } } },
+    method: { aes_gcm: { main: { keys: "key_provider.external.main" } } },
+    state: { method: "method.aes_gcm.main" },
+  });
+  it("has an error for a missing program of a key provider, which names the program and its output", async () => {
+    const project = await startProject();
+    declare(project, { hosting_webhook: { a: HOOK } });
+    project.onCapture = async () => ({ failure: "could not be found", stdout: "", stderr: "" });
+    const text = await run(project, 1, { TF_ENCRYPTION: external }, "apply", "--auto-approve");
+    expect(text).toContain("The command no-such-program in TF_ENCRYPTION could not be found");
+    expect(text).toContain("Write its absolute path. The program prints OpenTofu's header, then its keys as JSON.");
+  });
+
+  it.each([
+    ["a short passphrase", encryption("short"), "passphrase: at least 16 characters are required"],
+    ["no HCL", "garbage {", "TF_ENCRYPTION is not valid"],
+    ["a variable", 'key_provider "pbkdf2" "a" {\n  passphrase = var.pass\n}', "TF_ENCRYPTION is not valid"],
+  ])("%s in TF_ENCRYPTION fails the plan of a new state", async (_, TF_ENCRYPTION, message) => {
+    const project = await startProject();
+    declare(project, { hosting_webhook: { a: HOOK } });
+    const text = await run(project, 1, { TF_ENCRYPTION }, "plan");
+    expect(text).toContain(message);
+    expect(text).toContain("Correct this part. hostform evaluates only literals and addresses of blocks.");
+  });
+
   it.each([
     ["an unknown form", { HOSTFORM_STATE_FORMAT: "terraform" }, 'HOSTFORM_STATE_FORMAT is "terraform"'],
-    [
-      "no key",
-      { HOSTFORM_STATE_FORMAT: "opentofu" },
-      "Neither HOSTFORM_STATE_PASSPHRASE nor HOSTFORM_STATE_KEY is set",
-    ],
+    ["no key", { HOSTFORM_STATE_FORMAT: "opentofu" }, NO_KEY],
+    ["an empty TF_ENCRYPTION", { HOSTFORM_STATE_FORMAT: "opentofu", TF_ENCRYPTION: " " }, NO_KEY],
     [
       "two keys",
       { ...tofuEnv, HOSTFORM_STATE_PASSPHRASE: PASSPHRASE },

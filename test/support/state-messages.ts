@@ -62,9 +62,9 @@ export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof lock
     { ...keyed, other: keys.passphrase, otherFrom: "passphrase" },
   ],
   "state.key/opentofu": [
-    { why: "missing", names: "key_provider.pbkdf2.main" },
-    { why: "wrong", names: "key_provider.pbkdf2.main" },
-    { why: "unsupported", names: "key_provider.aws_kms.main" },
+    { why: "missing", variable: "TF_ENCRYPTION", names: "key_provider.pbkdf2.main" },
+    { why: "wrong", variable: "TF_ENCRYPTION", names: "key_provider.pbkdf2.main" },
+    { why: "unsupported", variable: "TF_ENCRYPTION", names: "key_provider.aws_kms.main" },
   ],
   "state.key/unset": [keys],
   "state.key/wrong": [

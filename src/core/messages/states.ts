@@ -22,9 +22,18 @@ const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) 
   error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
 const OF_OPENTOFU = {
-  missing: "No key is set.",
-  wrong: "The key or the name of its provider is wrong, or the content was changed.",
-  unsupported: "Supported are the key providers pbkdf2 and external, and the method aes_gcm.",
+  missing: [
+    "is not set.",
+    "Set TF_ENCRYPTION to its value in OpenTofu. For pbkdf2, HOSTFORM_STATE_PASSPHRASE alone is enough.",
+  ],
+  wrong: [
+    "is set, but its key or the name of its provider does not fit, or the file was damaged.",
+    "Correct it, or set TF_ENCRYPTION to its value in OpenTofu. If the file was damaged, restore `.backup`.",
+  ],
+  unsupported: [
+    "does not help: supported are the key providers pbkdf2 and external, and the method aes_gcm.",
+    "In OpenTofu, add a supported method, with the present one as its fallback. Then apply.",
+  ],
 };
 
 export const states = {
@@ -178,17 +187,13 @@ export const states = {
         : undefined,
     remedies: [`Set ${of.variable} to the ${of.from} of the state.`],
   })),
-  "state.key/opentofu": error((of: Words<"names"> & { readonly why: keyof typeof OF_OPENTOFU }) => ({
-    summary: `The state is encrypted by OpenTofu with ${of.names}`,
-    detail: OF_OPENTOFU[of.why],
-    remedies:
-      of.why === "unsupported"
-        ? ["In OpenTofu, add a supported method, with the present one as its fallback. Then apply."]
-        : [
-            "Set HOSTFORM_STATE_FORMAT=opentofu, and TF_ENCRYPTION to its value in OpenTofu.",
-            "For pbkdf2, HOSTFORM_STATE_PASSPHRASE alone is enough.",
-          ],
-  })),
+  "state.key/opentofu": error(
+    ({ names, variable, why }: Words<"names" | "variable"> & { readonly why: keyof typeof OF_OPENTOFU }) => ({
+      summary: `The state is encrypted by OpenTofu with ${names}`,
+      detail: `${variable} ${OF_OPENTOFU[why][0]}`,
+      remedies: OF_OPENTOFU[why].slice(1),
+    }),
+  ),
   "state.key/sealed": error(({ source }: Source) => ({
     summary: `The ${source} is encrypted`,
     remedies: ["Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to the passphrase or key of the state."],
@@ -233,7 +238,7 @@ export const states = {
   })),
   "state.key/clear": warning((of: Words<"variable" | "place" | "allow">) => ({
     summary: `${of.variable} is set, but the state is not encrypted`,
-    detail: `${of.allow} permits clear text in ${of.place}, so another program may have written it.`,
+    detail: `${of.allow} permits clear text in ${of.place}, so another program may have written it. The next write encrypts the state.`,
     remedies: [{ do: "encrypt_state" }, `Then unset ${of.allow}.`],
   })),
   "state.unencrypted": error(
@@ -252,7 +257,7 @@ export const states = {
         remedies:
           variable === undefined
             ? ["Find out its origin, and move it away. Then run plan."]
-            : [otherwise, { do: "encrypt_state", when }, `To use it in clear text for now: set ${allow}=1.`],
+            : [otherwise, { do: "encrypt_state", when }, `To read it in clear text for now: set ${allow}=1.`],
       };
     },
   ),

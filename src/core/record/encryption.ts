@@ -16,7 +16,7 @@ import {
   type ProvidedKeys,
   pbkdf2Provider,
 } from "./opentofu.ts";
-import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts";
+import { KEY_VARIABLES, type KeyVariables, type StateKey, TF_ENCRYPTION } from "./state-key.ts";
 
 /** Encrypts and decrypts texts. Each text is bound to its place, so that it cannot replace another text. */
 export interface Seal {
@@ -63,8 +63,8 @@ export interface EncryptionOptions {
   readonly key: StateKey | undefined;
   /** Returns old keys, which only decrypt. Called if the current key cannot decrypt a text. */
   readonly old?: () => Promise<readonly StateKey[]>;
-  /** Accepts a clear-text state or journal although a key is set. */
-  readonly acceptsClear?: boolean;
+  /** Accepts a clear-text state or journal although a key is set. The next write encrypts it, except for "keep". */
+  readonly acceptsClear?: boolean | "keep";
   /** Form of new encrypted states. Each other form is replaced at its next write. Default: the form of the stored state, else hostform's. */
   readonly format?: "opentofu" | undefined;
   /** Variables that hold a key, for messages. */
@@ -77,7 +77,7 @@ export interface EncryptionOptions {
 /** Creates seals from one passphrase or key, and opens texts of old keys. A key is derived once for each salt. */
 export class Encryption {
   readonly key: StateKey | undefined;
-  readonly acceptsClear: boolean;
+  readonly acceptsClear: boolean | "keep";
   readonly #isTofu: boolean;
   readonly #options: Required<Omit<EncryptionOptions, "key" | "acceptsClear" | "format">>;
   readonly #derived = new Map<string, Promise<Buffer>>();
@@ -219,7 +219,8 @@ export class Encryption {
   #refuseTofu({ meta }: TofuHeader): never {
     const isKnown = nameIn(meta, "pbkdf2") ?? nameIn(meta, "external");
     const why = isKnown === undefined ? "unsupported" : this.key === undefined ? "missing" : "wrong";
-    raise("state.key/opentofu", { why, names: Object.keys(meta).join(", ") || "no key provider" });
+    const { variable = TF_ENCRYPTION } = this.key ?? {};
+    raise("state.key/opentofu", { why, variable, names: Object.keys(meta).join(", ") || "no key provider" });
   }
 
   #seal(bytes: Buffer, of: Header, old = false, decryption = bytes): Seal {

@@ -28,7 +28,7 @@ export interface Acceptance {
 /**
  * State text that is encrypted in its place, and clear text for the caller. An encrypted state stays encrypted. With a key, a
  * new state is encrypted from its first write on, and a clear-text state is rejected. An accepted clear-text state stays in clear
- * text.
+ * text until `reseal`.
  */
 export class SealedText implements StateText {
   readonly stored: StateText;
@@ -45,7 +45,7 @@ export class SealedText implements StateText {
     this.name = stored.name;
     if (stored.earlier !== undefined) this.earlier = stored.earlier;
     this.#encryption = encryption;
-    this.#accept = { clear: encryption.acceptsClear, ...accept };
+    this.#accept = { clear: encryption.acceptsClear !== false, ...accept };
   }
 
   /** Warning about a clear-text state although a key is set. */

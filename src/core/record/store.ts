@@ -114,19 +114,36 @@ export function createStateStore(
   encryption: Encryption = new Encryption({ key: undefined }),
   { onResource = () => undefined, check = async () => [] }: Opening = {},
 ): StateStore {
+  const convert = async (at: ReturnType<typeof sealBackend>, wanted: Resealing, lock: HeldLock): Promise<Resealed> => {
+    const opened = await openDocuments(at);
+    await settleJournal(at, opened, lock, uuid);
+    const { state } = opened.durable;
+    const resealed = await reseal(at.text.stored, encryption, wanted, () => lock.verify());
+    const { encryption: next } = wanted.to === "key" ? wanted : { encryption };
+    await historyOf(at)?.convert(wanted.to === "clear" ? undefined : await next.recent());
+    return { found: state.lineage !== "", ...resealed, state };
+  };
+  /** Encrypts an accepted clear-text state before a write. */
+  const encrypt = async (at: ReturnType<typeof sealBackend>, lock: HeldLock) => {
+    if (encryption.acceptsClear) await at.text.read();
+    const { warnings } = at.text;
+    if (warnings.length === 0 || encryption.acceptsClear === "keep") return warnings;
+    await convert(at, { to: "sealed" }, lock);
+    at.text.nextRun();
+    return warnings;
+  };
   return {
     open: async ({ write, ...request }) => {
       const at = sealBackend(await connect(request.signal), encryption);
       const lock = write ? await at.lock.acquire(request) : undefined;
       try {
-        if (lock !== undefined) {
-          await encryption.ready();
-          await at.text.prepare();
-        }
+        await encryption.ready();
+        if (lock !== undefined) await at.text.prepare();
+        const accepted = lock && (await encrypt(at, lock));
         const opened = await openDocuments(at);
         if (lock !== undefined && opened.spent) await removeSpent(at, lock);
         const more = await check(opened.durable.state, request.command);
-        const warnings = [...at.text.warnings, ...opened.warnings, ...more];
+        const warnings = [...(accepted ?? at.text.warnings), ...opened.warnings, ...more];
         const writing = lock && { lock, recorder: new Recorder(at, opened, lock, uuid) };
         return new StateSession({ ...opened, warnings, history: historyOf(at) }, at.text.name, writing, onResource);
       } catch (error) {
@@ -143,6 +160,7 @@ export function createStateStore(
       const at = sealBackend(await connect(), encryption, { damage: force });
       const plain = await unsealed(given, "the text given", encryption);
       await whileLocked(at, request, async (lock) => {
+        await encrypt(at, lock);
         const history = lines && historyOf(at);
         const isContinued = await history?.isContinuedBy(lines ?? []);
         await pushText(at, plain, force, lock, uuid);
@@ -152,15 +170,7 @@ export function createStateStore(
     reseal: async (wanted, request) => {
       // Encryption and decryption accept a clear-text state. A change of the key needs an encrypted state.
       const at = sealBackend(await connect(), encryption, wanted.to === "key" ? {} : { clear: true });
-      return whileLocked(at, request, async (lock) => {
-        const opened = await openDocuments(at);
-        await settleJournal(at, opened, lock, uuid);
-        const { state } = opened.durable;
-        const resealed = await reseal(at.text.stored, encryption, wanted, () => lock.verify());
-        const { encryption: next } = wanted.to === "key" ? wanted : { encryption };
-        await historyOf(at)?.convert(wanted.to === "clear" ? undefined : await next.recent());
-        return { found: state.lineage !== "", ...resealed, state };
-      });
+      return whileLocked(at, request, (lock) => convert(at, wanted, lock));
     },
     forceUnlock: async (id) => (await connect()).lock.takeOver(id),
     heldBy: async () => {

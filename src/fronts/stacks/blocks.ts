@@ -150,7 +150,7 @@ export const KEYS = {
   },
   terraform: {
     known: ["backend", "required_providers", "required_version", "provider_meta"],
-    refused: ["cloud", "experiments"],
+    refused: ["cloud", "experiments", "encryption"],
   },
   provider: { known: ["alias", "version"], refused: [] },
   variable: {

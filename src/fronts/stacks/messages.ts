@@ -15,6 +15,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   module: "Move the resources of the module to the stack, or apply the stack with Terraform.",
   ephemeral: "Get the URL of a panel with `hostform sso`, or apply the stack with Terraform.",
   list: "Remove `list`.",
+  encryption: "Move it to TF_ENCRYPTION: hostform reads only this variable.",
   experiments: "Apply this stack with Terraform, or remove the block.",
   precondition: "Check the condition in the `validation` of a variable, or in the program that generates the stack.",
   postcondition: "Check the condition in the program that generates the stack, or apply the stack with Terraform.",

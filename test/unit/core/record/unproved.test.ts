@@ -106,6 +106,14 @@ describe("with a key", () => {
     expect(disk.text(statePath)).toContain('"hostform_encryption"');
   });
 
+  it("an accepted clear-text state is encrypted by a push", async () => {
+    const { state } = await filesOf(quick(undefined));
+    const disk = on(state);
+    await storeWith(disk, accepting()).push(state, { ...request, force: false });
+    expect(disk.text(statePath)).toContain('"hostform_encryption"');
+    expect(await idsWith(disk, quick(rawKey))).toEqual({ [A]: "1" });
+  });
+
   it("encrypted files of commit 0808e87 are read, and written in the current format", async () => {
     const disk = on(FORMER_STATE, FORMER_JOURNAL);
     const recorded = await idsWith(disk, quick(rawKey));
