@@ -384,6 +384,7 @@ async function makePlan(
         ...unmoved,
         ...store.warnings,
         ...unmanaged(store),
+        ...tainted(store),
       ],
     },
     desired,
@@ -394,6 +395,15 @@ async function makePlan(
     hasMoved,
     data: observed.data,
   };
+}
+
+function tainted({ tainted: addresses }: OpenState): Diagnostic[] {
+  return addresses.map((address) =>
+    warningOf("state.tainted", `Terraform has marked ${escapeLine(address)} as tainted`, {
+      detail: "hostform does not replace the object, but the next apply of Terraform does.",
+      remedies: ["To keep the object, run `terraform untaint` with its address."],
+    }),
+  );
 }
 
 function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {

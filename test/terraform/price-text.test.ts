@@ -103,10 +103,19 @@ describeWith(TERRAFORM)("price_text", { timeout: 60_000 }, () => {
     const yaml = { project: "journey", services: { site: declared } };
     await terraform.write(JSON.stringify(yaml), "hosting.yaml");
     await copyFile(`${terraform.dir}/terraform.tfstate`, `${terraform.dir}/hosting.tfstate`);
+    const text = textIn(terraform);
+    expect(text).toMatch(/USD/);
     const planned = await terraform.hostform("plan");
     expect(planned.code, planned.text).toBe(0);
+    expect(planned.text).not.toContain("price_text");
+    expect(planned.text).not.toContain("tainted");
     expect((await terraform.hostform("apply", "--auto-approve")).code).toBe(0);
     await copyFile(`${terraform.dir}/hosting.tfstate`, `${terraform.dir}/terraform.tfstate`);
+    expect(textIn(terraform)).toBe(text);
+    await terraform.change("hosting.tfstate", (state) =>
+      state.replace('"schema_version"', '"status": "tainted", "schema_version"'),
+    );
+    expect((await terraform.hostform("plan")).text).toContain("Terraform has marked hosting_service.site as tainted");
     await expectNothingPlanned(terraform);
   });
 });

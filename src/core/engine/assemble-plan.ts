@@ -335,11 +335,11 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
     const observation = observations.get(address);
     if (observation === undefined || observation.status === "absent" || mark.pending !== undefined) continue;
     const after: JsonObject | null = observation.status === "present" ? observation.attributes : null;
-    if (after !== null && equal(after, attributes)) continue;
-    // An earlier version may not have saved the attribute. Its absence is no drift.
-    const recorded = { ...Object.fromEntries(Object.keys(after ?? {}).map((name) => [name, null])), ...attributes };
-    if (after !== null && equal(after, recorded)) continue;
-    drift.push({ address, type: address.slice(0, address.indexOf(".")), provider, before: attributes, after });
+    // An earlier version may lack an attribute, and Terraform's provider has more attributes. Neither is drift.
+    const names = Object.keys(after ?? attributes);
+    const before = Object.fromEntries(names.map((name) => [name, attributes[name] ?? null]));
+    if (equal(after, before)) continue;
+    drift.push({ address, type: address.slice(0, address.indexOf(".")), provider, before, after });
   }
   return drift;
 }

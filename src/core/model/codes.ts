@@ -186,6 +186,7 @@ export const codes = {
   "state.history": "The history of the state cannot be read or written, or its chain is broken",
   "state.output": "The state does not have the requested output",
   "state.changing": "Another run changes the state during a plan",
+  "state.tainted": "Terraform has marked an object of the state as tainted",
   "state.unmanaged": "The state holds objects of another program",
   "state.conflict": "The new state is older than the stored state, or unrelated to it",
   "state.unwritable": "The state could not be written",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { raise } from "../messages/index.ts";
 import type { AccountMark, Anchor, Intent, PrivateMark, QueuedJob, ResourceState } from "../model/index.ts";
-import { formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
+import { equal, formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
 import { canonical, type InstanceJson, order, type ResourceJson } from "./state-json.ts";
 
 /** Registry of a provider without a registry in its name. */
@@ -107,13 +107,17 @@ function encode(resource: ResourceState, original: InstanceJson | undefined): In
   const key = parseAddress(address)?.key;
   const mark = encodePrivate(resource, original);
   const isOpen = resource.private.pending !== undefined && original?.attributes?.id === PENDING_CREATE;
+  // Keeps the attributes of Terraform's provider, such as `price_text`, while the object and its price are the same.
+  const old = original?.attributes ?? {};
+  const isSame = ["id", "price"].every((name) => equal(old[name] ?? null, attributes[name] ?? null));
+  const all = isSame && original?.schema_version === schemaVersion ? { ...old, ...attributes } : attributes;
   const fields: Record<string, unknown> = {
     ...original,
     index_key: key,
     // A pending create keeps the status that Terraform's provider wrote. The status ends when the result of the create is known.
     status: isTainted(original) || isOpen ? original?.status : undefined,
     schema_version: schemaVersion,
-    attributes: isOpen ? { ...attributes, id: PENDING_CREATE } : attributes,
+    attributes: isOpen ? { ...attributes, id: PENDING_CREATE } : all,
     sensitive_attributes: encodeSensitive(resource.sensitive, original),
     skip_destroy: resource.private.skipDestroy,
     private: mark,

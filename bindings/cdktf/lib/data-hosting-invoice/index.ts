@@ -184,7 +184,7 @@ export class DataHostingInvoice extends cdktf.TerraformDataSource {
 
   // subtotal_text - computed: true, optional: false, required: false
   /**
-  * `subtotal` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration.
+  * `subtotal` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration or `HOSTING_MONEY_SCALE`.
   */
   public get subtotalText() {
     return this.getStringAttribute('subtotal_text');
@@ -200,7 +200,7 @@ export class DataHostingInvoice extends cdktf.TerraformDataSource {
 
   // total_text - computed: true, optional: false, required: false
   /**
-  * `total` as text, such as `8.99 USD`; null without `money_scale` in the provider's configuration.
+  * `total` as text, such as `8.99 USD`; null without `money_scale` in the provider's configuration or `HOSTING_MONEY_SCALE`.
   */
   public get totalText() {
     return this.getStringAttribute('total_text');

@@ -172,7 +172,7 @@ export class DataHostingInvoicesInvoicesOutputReference extends cdktf.ComplexObj
 
   // subtotal_text - computed: true, optional: false, required: false
   /**
-  * `subtotal` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration.
+  * `subtotal` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration or `HOSTING_MONEY_SCALE`.
   */
   public get subtotalText() {
     return this.getStringAttribute('subtotal_text');
@@ -188,7 +188,7 @@ export class DataHostingInvoicesInvoicesOutputReference extends cdktf.ComplexObj
 
   // total_text - computed: true, optional: false, required: false
   /**
-  * `total` as text, such as `8.99 USD`; null without `money_scale` in the provider's configuration.
+  * `total` as text, such as `8.99 USD`; null without `money_scale` in the provider's configuration or `HOSTING_MONEY_SCALE`.
   */
   public get totalText() {
     return this.getStringAttribute('total_text');

@@ -208,7 +208,7 @@ export class DataHostingPlan extends cdktf.TerraformDataSource {
 
   // price_after_discount_text - computed: true, optional: false, required: false
   /**
-  * `price_after_discount` as text, such as `8.99 USD`; null without `money_scale` in the provider's configuration.
+  * `price_after_discount` as text, such as `8.99 USD`; null without `money_scale` in the provider's configuration or `HOSTING_MONEY_SCALE`.
   */
   public get priceAfterDiscountText() {
     return this.getStringAttribute('price_after_discount_text');
@@ -216,7 +216,7 @@ export class DataHostingPlan extends cdktf.TerraformDataSource {
 
   // price_text - computed: true, optional: false, required: false
   /**
-  * `price` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration.
+  * `price` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration or `HOSTING_MONEY_SCALE`.
   */
   public get priceText() {
     return this.getStringAttribute('price_text');

@@ -186,7 +186,7 @@ export class DataHostingServicesServicesOutputReference extends cdktf.ComplexObj
 
   // price_text - computed: true, optional: false, required: false
   /**
-  * `price` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration.
+  * `price` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration or `HOSTING_MONEY_SCALE`.
   */
   public get priceText() {
     return this.getStringAttribute('price_text');

@@ -35,7 +35,7 @@ export interface HostingProviderConfig {
   */
   readonly listLag?: string;
   /**
-  * Digits after the decimal point of money amounts, 0 to 4. With it, services and data sources also have amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API's own unit.
+  * Digits after the decimal point of money amounts, 0 to 4. Default: `HOSTING_MONEY_SCALE`, without `base_url`. With it, services and data sources also have amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API's own unit.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#money_scale HostingProvider#money_scale}
   */
@@ -230,7 +230,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // money_scale - computed: false, optional: true, required: false
   private _moneyScale?: number;
   /**
-  * Digits after the decimal point of money amounts, 0 to 4. With it, services and data sources also have amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API's own unit.
+  * Digits after the decimal point of money amounts, 0 to 4. Default: `HOSTING_MONEY_SCALE`, without `base_url`. With it, services and data sources also have amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API's own unit.
   */
   public get moneyScale() {
     return this._moneyScale;

@@ -921,7 +921,7 @@ export class Service extends cdktf.TerraformResource {
 
   // price_text - computed: true, optional: false, required: false
   /**
-  * `price` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration.
+  * `price` as text, such as `9.99 USD`; null without `money_scale` in the provider's configuration or `HOSTING_MONEY_SCALE`.
   */
   public get priceText() {
     return this.getStringAttribute('price_text');

@@ -49,7 +49,7 @@ export const providerSchema: Schema = {
     ),
     money_scale: optional(
       "number",
-      'Digits after the decimal point of money amounts, 0 to 4. With it, services and data sources also have amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API\'s own unit.',
+      'Digits after the decimal point of money amounts, 0 to 4. Default: `HOSTING_MONEY_SCALE`, without `base_url`. With it, services and data sources also have amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API\'s own unit.',
     ),
     insecure_http: optional(
       "bool",

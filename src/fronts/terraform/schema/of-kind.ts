@@ -71,7 +71,7 @@ function exampleOf(type: z.ZodType, { example }: AttributeMeta): string | undefi
 /** Creates an attribute with an amount as text. */
 export const amountText = (of: string, example: string): Attribute => ({
   type: "string",
-  description: `\`${of}\` as text, such as \`${example}\`; null without \`money_scale\` in the provider's configuration.`,
+  description: `\`${of}\` as text, such as \`${example}\`; null without \`money_scale\` in the provider's configuration or \`HOSTING_MONEY_SCALE\`.`,
   computed: true,
 });
 
