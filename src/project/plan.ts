@@ -23,10 +23,9 @@ import {
   type ResourceState,
   refusalsOfPlan,
   type State,
-  warningOf,
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
-import { escapeLine, plural } from "../report/index.ts";
+import { plural } from "../report/index.ts";
 import { type Base, changedSince, checkBase, headOf, readBase } from "./base.ts";
 import { dataReader } from "./data-reader.ts";
 import { withFirstSuspensions } from "./first-seen.ts";
@@ -53,6 +52,7 @@ import { fieldsOf, learnPlan, withDestinations } from "./secrets.ts";
 import { selectable, selected } from "./selection.ts";
 import type { ProjectParts, ProjectSource } from "./source.ts";
 import { conditionsForStack, forStack } from "./stack-diagnostics.ts";
+import { stateNotices } from "./state-notices.ts";
 import { declaredEnvironment } from "./trust.ts";
 
 /** Options of a run. */
@@ -376,16 +376,7 @@ async function makePlan(
       changes: left.changes,
       cost: costOf(left.changes),
       ...(held.length > 0 && { held }),
-      diagnostics: [
-        ...made.diagnostics,
-        ...late,
-        ...left.diagnostics,
-        ...refused,
-        ...unmoved,
-        ...store.warnings,
-        ...unmanaged(store),
-        ...tainted(store),
-      ],
+      diagnostics: [...made.diagnostics, ...late, ...left.diagnostics, ...refused, ...unmoved, ...stateNotices(store)],
     },
     desired,
     ...handed,
@@ -395,25 +386,4 @@ async function makePlan(
     hasMoved,
     data: observed.data,
   };
-}
-
-function tainted({ tainted: addresses }: OpenState): Diagnostic[] {
-  return addresses.map((address) =>
-    warningOf("state.tainted", `Terraform has marked ${escapeLine(address)} as tainted`, {
-      detail: "hostform does not replace the object, but the next apply of Terraform does.",
-      remedies: ["To keep the object, run `terraform untaint` with its address."],
-    }),
-  );
-}
-
-function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
-  if (addresses.length === 0) return [];
-  const summary = `The state holds ${plural(addresses.length, "object")} that hostform does not manage`;
-  const detail = addresses.slice(0, 5).map(escapeLine).join(", ");
-  return [
-    warningOf("state.unmanaged", summary, {
-      detail,
-      remedies: ["Nothing to do: Terraform's resources stay in the state."],
-    }),
-  ];
 }

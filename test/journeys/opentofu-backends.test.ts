@@ -301,13 +301,18 @@ for (const [name, make, ...programs] of places) {
           // With a key, the clear text in the file is the first error.
           [place.keys[1], "state.unencrypted"],
           [place.keys[0], "state.unencrypted"],
-          [{ ...place.keys[1], HOSTFORM_STATE_ALLOW_UNENCRYPTED: "1" }, "state.key"],
         ] as const) {
           Object.assign(project.env, env);
           expect(await run(1, "state", "migrate")).toContain(`[${code}]`);
           expect(await place.state()).toBe(before);
           expect(readFileSync(file, "utf8")).toBe(clear);
         }
+        // The file is encrypted with the given key, which is not the key of the backend.
+        Object.assign(project.env, { ...place.keys[1], HOSTFORM_STATE_ALLOW_UNENCRYPTED: "1" });
+        expect(await run(1, "state", "migrate")).toContain("[state.key]");
+        expect(await place.state()).toBe(before);
+        expect(Object.keys(JSON.parse(readFileSync(file, "utf8")))).toEqual(FIELDS);
+        writeFileSync(file, clear);
         // The clear text in the file is accepted, and the backend stays encrypted.
         Object.assign(project.env, place.keys[0]);
         await run(0, "state", "migrate");

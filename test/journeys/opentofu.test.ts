@@ -137,8 +137,8 @@ describe("a state with the encryption of OpenTofu", { timeout: 60_000 }, () => {
         expect(text).toContain("encrypted by OpenTofu with key_provider.pbkdf2.main");
         expect(text).not.toMatch(/horse|corrupted/);
         const isSet = Object.keys(env).length > 0;
-        expect(text).toContain(isSet ? "TF_ENCRYPTION is set, but its key" : "TF_ENCRYPTION is not set.");
-        expect(text).toContain(isSet ? "restore `.backup`" : "Set TF_ENCRYPTION to its value in OpenTofu.");
+        expect(text).toContain(isSet ? "TF_ENCRYPTION is set. Its key" : "TF_ENCRYPTION is not set.");
+        expect(text).toContain(isSet ? "restore the backup beside it" : "Set TF_ENCRYPTION to its value in OpenTofu.");
       }
       expect(stored(project)).toBe(before);
     }

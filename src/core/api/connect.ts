@@ -1,3 +1,4 @@
+/// <reference path="./undici-agent.d.ts" />
 /**
  * Connections to a server: direct, or through the proxy of the environment. Each step (lookup, connection, CONNECT, TLS handshake)
  * reports its own failure. No request is sent before the last step. Loads undici, which loads more slowly than the rest of the
@@ -5,7 +6,7 @@
  */
 import { connect, isIP, type Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
-import type { buildConnector, Dispatcher } from "undici";
+import type { buildConnector, Dispatcher, Agent as Pool } from "undici";
 // The whole of undici takes twice as long to load.
 import Agent from "undici/lib/dispatcher/agent.js";
 import { abandoned, connectingTo, noResponseIn, tunnelTo } from "../messages/network.ts";
@@ -42,7 +43,7 @@ export function connectionPool(
   baseUrl: URL,
   env: Variables,
   options: Pick<ConnectorOptions, "timeoutMs" | "onStep">,
-): ConnectionPool {
+): Pool & { end(): Promise<void> } {
   const route = routeTo(baseUrl, env);
   const forwards = route.proxy !== undefined && baseUrl.protocol === "http:";
   const connector = { ...options, route, forwards };

@@ -27,11 +27,11 @@ const OF_OPENTOFU = {
     "Set TF_ENCRYPTION to its value in OpenTofu. For pbkdf2, HOSTFORM_STATE_PASSPHRASE alone is enough.",
   ],
   wrong: [
-    "is set, but its key or the name of its provider does not fit, or the file was damaged.",
-    "Correct it, or set TF_ENCRYPTION to its value in OpenTofu. If the file was damaged, restore `.backup`.",
+    "is set. Its key or the name of its provider is wrong, or the file was changed.",
+    "Set TF_ENCRYPTION to its value in OpenTofu. If the file was changed, restore the backup beside it.",
   ],
   unsupported: [
-    "does not help: supported are the key providers pbkdf2 and external, and the method aes_gcm.",
+    "is not enough. Supported: pbkdf2, external and aes_gcm.",
     "In OpenTofu, add a supported method, with the present one as its fallback. Then apply.",
   ],
 };
@@ -238,7 +238,7 @@ export const states = {
   })),
   "state.key/clear": warning((of: Words<"variable" | "place" | "allow">) => ({
     summary: `${of.variable} is set, but the state is not encrypted`,
-    detail: `${of.allow} permits clear text in ${of.place}, so another program may have written it. The next write encrypts the state.`,
+    detail: `${of.allow} permits clear text in ${of.place}, perhaps of another program. The next write encrypts the state.`,
     remedies: [{ do: "encrypt_state" }, `Then unset ${of.allow}.`],
   })),
   "state.unencrypted": error(

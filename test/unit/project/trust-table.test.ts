@@ -134,7 +134,7 @@ const STACK = answers({
     resource.hosting_webhook.secret_output: file env_file.path`,
   unsupported: `
     stack: module check ephemeral action list
-    terraform: cloud experiments
+    terraform: cloud experiments encryption
     output: precondition
     resource: connection provisioner dynamic
     resource.lifecycle: precondition postcondition replace_triggered_by

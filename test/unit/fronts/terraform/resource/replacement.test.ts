@@ -110,20 +110,25 @@ describe("what is known of an object that is to be replaced", () => {
     );
 
   it.each([
-    ["is the name that it was ordered under", {}, { made: "first" }, { id: "1001", name: "first" }],
+    [
+      "are the name that it was ordered under, and its present name",
+      {},
+      { made: "first" },
+      { id: "1001", name: "first", renamed: "www.acme.example" },
+    ],
     ["is else the one that it would have", {}, {}, { id: "1001", name: "www.acme.example" }],
     ["may be none", { domain: null }, {}, { id: "1001" }],
     [
       "is that its policy holds it",
       { deletion_policy: "prevent" },
       { made: "a" },
-      { id: "1001", name: "a", prevented: true },
+      { id: "1001", name: "a", renamed: "www.acme.example", prevented: true },
     ],
     [
       "is not that, once it has ended",
       { deletion_policy: "prevent", status: "terminated" },
       { made: "a" },
-      { id: "1001", name: "a" },
+      { id: "1001", name: "a", renamed: "www.acme.example" },
     ],
   ])("%s", (_, attributes, mark, expected) => {
     expect(replaced(attributes, mark)).toStrictEqual(expected);
@@ -132,7 +137,11 @@ describe("what is known of an object that is to be replaced", () => {
   it("is never a policy where the API deletes", () => {
     const hook = fakeScope("hosting_webhook");
     const prior = { ...liveWebhook, id: "201" };
-    expect(replacedObject(hook.kind, prior, { made: "a" }, hook.session.settings)).toEqual({ id: "201", name: "a" });
+    expect(replacedObject(hook.kind, prior, { made: "a" }, hook.session.settings)).toEqual({
+      id: "201",
+      name: "a",
+      renamed: hook.kind.naturalKey(prior),
+    });
   });
 });
 
