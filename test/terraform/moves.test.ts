@@ -20,7 +20,10 @@ async function moving({ type, provider, ...instance }: Source, to: string, body:
   const terraform = await startTerraform({ install: "running" });
   const served = JSON.parse(terraform.env.TF_REATTACH_PROVIDERS ?? "{}");
   const [own] = Object.values(served);
-  terraform.env.TF_REATTACH_PROVIDERS = JSON.stringify({ ...served, [REST]: own, [NULL]: own });
+  // OpenTofu looks for both in its own registry.
+  const sources = [REST, NULL].flatMap((source) => [source, source.replace("terraform.io", "opentofu.org")]);
+  const others = Object.fromEntries(sources.map((source) => [source, own]));
+  terraform.env.TF_REATTACH_PROVIDERS = JSON.stringify({ ...served, ...others });
   await terraform.write(
     JSON.stringify({
       version: 4,

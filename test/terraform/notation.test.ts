@@ -176,7 +176,7 @@ resource "hosting_migration_request" "move" {
     const { changes } = await terraform.plan();
     expect(changes).toEqual({});
     terraform.sent();
-    await terraform.change("generated.tf", (text) => text.replace(/^ *term .*$/gm, "  suspended         = false"));
+    await terraform.change("generated.tf", (text) => text.replace(/^ *plan_id .*$/gm, "$&\n  suspended = false"));
     const declared = await terraform.planned();
     expect(declared.changes).toEqual({ "hosting_service.live": "update", "hosting_service.held": "update" });
     await terraform.applied("tfplan");
