@@ -96,6 +96,9 @@ describe("isNameLike", () => {
     ["acme l?d*", "ACME  Ltd.", true, "one character of a name"],
     ["a.b", "axb", false, "a dot"],
     ["*", null, false, "no text"],
+    ["a*b?c*c", "a-bxcc", true, "parts in order"],
+    ["*b*a*", "ab", false, "parts in another order"],
+    [`${"*a".repeat(60)}*b`, "a".repeat(250), false, "many parts, at once"],
   ])("of %j and %j is %j: %s", (pattern, domain, expected, _why) => {
     expect(isNameLike(pattern, domain)).toBe(expected);
   });
