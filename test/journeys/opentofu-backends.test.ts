@@ -298,7 +298,7 @@ for (const [name, make, ...programs] of places) {
         const before = await place.state();
         for (const [env, code] of [
           [NO_KEYS, "state.key"],
-          // With a key, the clear text in the file is the first error.
+          // The clear text in the file is the first error if a key is set.
           [place.keys[1], "state.unencrypted"],
           [place.keys[0], "state.unencrypted"],
         ] as const) {

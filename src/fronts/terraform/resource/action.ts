@@ -28,7 +28,8 @@ import { RESETS, requireTarget } from "./action-target.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
 import { labelOf, named, recordedAs, terraformKind } from "./attribute-mapping.ts";
 import type { Enforcement } from "./enforcement.ts";
-import { inputOf, invoicesFor, secretPlaceNotices } from "./plan.ts";
+import { secretPlaceNotices } from "./notices.ts";
+import { inputOf, invoicesFor } from "./plan.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { validateResource } from "./validate.ts";
 

@@ -2,9 +2,11 @@
 import { type Kind, matches, type Remote } from "../../../core/kinds/kind.ts";
 import {
   type Applied,
+  fileOutputIn,
   isPendingCreate,
   isSimilarName,
   lookalike,
+  oneTimeSecretName,
   unchangedFor,
   unreadable,
 } from "../../../core/lifecycle/index.ts";
@@ -19,6 +21,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
+import type { ProviderSession } from "../index.ts";
 import { problem } from "../messages.ts";
 import { describeDefect, logError } from "../wire/log.ts";
 import { labelOf, type Mark, named, shownValue } from "./attribute-mapping.ts";
@@ -188,3 +191,28 @@ const MOVED = { do: "move", when: "another address of this plan is the same thin
 /** Adds `moved` as the first remedy to a rejected removal, because another address declares the same object. */
 export const renamedFirst = ({ diagnostics: [first, ...others] }: HostformError) =>
   new HostformError(first === undefined ? [] : [{ ...first, remedies: [MOVED, ...(first.remedies ?? [])] }, ...others]);
+
+/** Returns the diagnostics about the place of a one-time secret: it is forbidden, or, for a new object, outside of the project or missing. */
+export async function secretPlaceNotices(
+  kind: Kind,
+  config: ValueObject,
+  isNew: boolean,
+  { secretDestination }: Pick<ProviderSession, "secretDestination">,
+  attribute = oneTimeSecretName(kind),
+): Promise<readonly Diagnostic[]> {
+  const output = fileOutputIn(config);
+  if (output === undefined || attribute === undefined) return [];
+  const address = labelOf(kind, config);
+  try {
+    const { real, inside, missing } = await secretDestination(output, { address, attribute });
+    if (!isNew) return [];
+    const about = { address, name: attribute, real, attribute: ["secret_output"] };
+    return [
+      ...(inside ? [] : [problem("secret.output/outside", about)]),
+      ...(missing === undefined ? [] : [problem("secret.output/folder", { ...about, missing })]),
+    ];
+  } catch (error) {
+    if (error instanceof HostformError) return error.diagnostics;
+    throw error;
+  }
+}

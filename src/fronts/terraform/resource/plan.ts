@@ -3,10 +3,8 @@ import {
   asksForInvoices,
   attributesOf,
   duplicate,
-  fileOutputIn,
   isPendingCreate,
   type Observation,
-  oneTimeSecretName,
   type PlanInput,
   parentOf,
   planResource,
@@ -19,7 +17,6 @@ import {
   type Condition,
   conditionWarning,
   type Diagnostic,
-  HostformError,
   hasUnknown,
   isError,
   type JsonObject,
@@ -28,7 +25,6 @@ import {
   UNKNOWN,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { ProviderSession } from "../index.ts";
 import { problem } from "../messages.ts";
 import {
   conform,
@@ -51,6 +47,7 @@ import {
   heldByOther,
   lookalikes,
   refersToPending,
+  secretPlaceNotices,
   stillPending,
   THIS,
   unreadableOnes,
@@ -381,29 +378,4 @@ function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string 
     return change === "replace" && reasons.some(({ attribute }) => attribute === name);
   });
   return replaced.map(({ name }) => [name]);
-}
-
-/** Returns the diagnostics about the place of a one-time secret: it is forbidden, or, for a new object, outside of the project or missing. */
-export async function secretPlaceNotices(
-  kind: Kind,
-  config: ValueObject,
-  isNew: boolean,
-  { secretDestination }: Pick<ProviderSession, "secretDestination">,
-  attribute = oneTimeSecretName(kind),
-): Promise<readonly Diagnostic[]> {
-  const output = fileOutputIn(config);
-  if (output === undefined || attribute === undefined) return [];
-  const address = labelOf(kind, config);
-  try {
-    const { real, inside, missing } = await secretDestination(output, { address, attribute });
-    if (!isNew) return [];
-    const about = { address, name: attribute, real, attribute: ["secret_output"] };
-    return [
-      ...(inside ? [] : [problem("secret.output/outside", about)]),
-      ...(missing === undefined ? [] : [problem("secret.output/folder", { ...about, missing })]),
-    ];
-  } catch (error) {
-    if (error instanceof HostformError) return error.diagnostics;
-    throw error;
-  }
 }
