@@ -14,6 +14,7 @@ export * from "./errors.ts";
 export * from "./history-entry.ts";
 export * from "./holding.ts";
 export * from "./look-alike.ts";
+export * from "./mandate.ts";
 export * from "./moment.ts";
 export * from "./money-scale.ts";
 export * from "./natural-key.ts";
