@@ -29,7 +29,7 @@ export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[
 ) => {
   const { dir, cwd } = project.source;
   if (given.includes("-")) {
-    if (given.length > 1) raise("usage/dash", {});
+    if (given.length > 1) raise("usage/combined", { options: "`-` and files" });
     const before = await terminal.readInput();
     const after = formatted("standard input", before);
     if (terminal.json) printJson(terminal, "fmt", { changed: after === before ? [] : ["-"], text: after });

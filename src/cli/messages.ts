@@ -75,20 +75,6 @@ const catalogue = {
     summary: `Two environments are selected: ${one} and ${other}`,
     remedies: ["Select one environment with `-e NAME`."],
   })),
-  "usage/no_stack": error(({ option }: Words<"option">) => ({
-    summary: `${option} requires a stack`,
-    remedies: [
-      "Pass `--stack cdktf.out` or `--app COMMAND`. In YAML, `${env.NAME}` inserts a value from the environment.",
-    ],
-  })),
-  "usage/app_and_stack": error(() => ({
-    summary: "--app and --stack cannot be combined",
-    remedies: ["To synthesize the stacks first, pass --app. To read existing stacks, pass --stack."],
-  })),
-  "usage/file_and_stack": error(() => ({
-    summary: "-f cannot be combined with --app or --stack",
-    remedies: ["For a declaration in YAML, pass -f. For stacks, pass --app or --stack."],
-  })),
   "usage/secret": error(({ option }: Words<"option">) => ({
     summary: `The value of ${option} is not the name of an environment variable`,
     detail: "It may be the secret itself, so it is not shown here.",
@@ -98,7 +84,7 @@ const catalogue = {
   })),
   "usage/combined": error(({ options }: Words<"options">) => ({
     summary: `${options} cannot be combined`,
-    remedies: ["Pass only one of these options."],
+    remedies: ["Pass only one of them."],
   })),
   "usage/needs": error(({ option, other }: Words<"option" | "other">) => ({
     summary: `${option} requires ${other}`,
@@ -145,10 +131,6 @@ const catalogue = {
     summary: `A password is not supported for a service of type ${type}: the API generates it`,
     remedies: ["Remove the password option."],
   })),
-  "usage/password_sources": error(() => ({
-    summary: "The password has more than one source",
-    remedies: [`Pass only one of ${PASSWORD_SOURCES}, or --generate.`],
-  })),
   "usage/password_file": error(({ file, reason }: File) => ({
     summary: `The password file cannot be read: ${reason}`,
     detail: file,
@@ -166,10 +148,6 @@ const catalogue = {
     summary: `The environment variable ${variable} is not set`,
     remedies: [`Set ${variable} to the password, and export it.`],
   })),
-  "usage/raw_name": error(() => ({
-    summary: "--raw requires the name of an output",
-    remedies: ["Pass the name: `hostform output --raw NAME`."],
-  })),
   "usage/csv": error(({ names }: { readonly names: readonly string[] }) => ({
     summary: "CSV has one table",
     remedies: [`Select one section, such as \`--section ${names[0]}\`. The sections are ${names.join(", ")}.`],
@@ -178,10 +156,6 @@ const catalogue = {
     summary: `The format of the report ${file} is unknown`,
     detail: `The extension sets the format: ${extensions.join(", ")}.`,
     remedies: ["Use a file name such as plan.html."],
-  })),
-  "usage/dash": error(() => ({
-    summary: "`-` cannot be combined with files",
-    remedies: ["To format standard input, pass only `-`."],
   })),
   "usage/stack_yaml": error(() => ({
     summary: "A stack has no YAML to format or to expand",
@@ -327,11 +301,6 @@ const catalogue = {
     remedies: [`To ${command} without approval, pass ${flags}. Nothing was changed.`],
   })),
   "apply.declined/lock": error(() => ({ summary: "Not approved", detail: "The state stays locked." })),
-  "apply.declined/lock_unasked": error(() => ({
-    summary: "Cannot ask for confirmation: standard input is not a terminal",
-    detail: "The state stays locked.",
-    remedies: ["To release the lock without confirmation, pass --yes."],
-  })),
   interrupted: error(() => ({ summary: "Interrupted. Nothing was changed" })),
   "interrupted/report": error(() => ({
     summary: "This run has no plan yet, or was interrupted before its plan",
@@ -340,10 +309,6 @@ const catalogue = {
   "config.unreadable": error(({ file, reason }: File) => ({
     summary: `${file} cannot be read: ${reason}`,
     remedies: ["Check the path and its permissions. No file was changed."],
-  })),
-  "config.unreadable/state": error(({ file, reason }: File) => ({
-    summary: `${file} cannot be read: ${reason}`,
-    remedies: ["Check the path, or pass `-` for standard input."],
   })),
   "state.output/none": warning(({ remedies }: Way) => ({ summary: "The state has no outputs", remedies })),
   "state.output/empty": error(({ name, remedies }: Way & Words<"name">) => ({

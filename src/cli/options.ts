@@ -211,10 +211,10 @@ function stackSource(flags: CommonFlags, cwd: string): StackSource | undefined {
     const given = { "--only": only.length > 0, "--var": variables.length > 0, "--language": language !== undefined };
     const [option] = Object.entries(given).find(([, isGiven]) => isGiven) ?? [];
     if (option === undefined) return undefined;
-    raise("usage/no_stack", { option });
+    raise("usage/needs", { option, other: "a stack (--stack or --app)" });
   }
-  if (app !== undefined && stack !== undefined) raise("usage/app_and_stack", {});
-  if (flags.file !== undefined) raise("usage/file_and_stack", {});
+  if (app !== undefined && stack !== undefined) raise("usage/combined", { options: "--app and --stack" });
+  if (flags.file !== undefined) raise("usage/combined", { options: "-f and --app or --stack" });
   return {
     ...(app !== undefined && { app }),
     ...(stack !== undefined && { path: path.resolve(cwd, stack) }),

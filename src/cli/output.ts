@@ -9,7 +9,7 @@ import { type Action, revealJson, type Switches, type Terminal } from "./termina
  * the user names the output or sets `--json`. Takes no lock and sends no request.
  */
 export const runOutput: Action<Switches<"raw">, [name?: string]> = async (terminal, project, { raw }, name) => {
-  if (raw && name === undefined) raise("usage/raw_name", {});
+  if (raw && name === undefined) raise("usage/needs", { option: "--raw", other: "the name of an output" });
   if (raw && terminal.json) raise("usage/combined", { options: "--raw and --json" });
   const { outputs = new Map<string, OutputState>() } = await project.state.read();
   const none = outputs.size === 0 ? await remediesOf(project) : [];

@@ -110,7 +110,7 @@ async function givenPassword(
   { passwordEnv, passwordFile, passwordStdin, generate }: PasswordFlags,
 ): Promise<string | undefined> {
   if ([passwordEnv, passwordFile, passwordStdin, generate].filter((flag) => flag !== undefined).length > 1)
-    raise("usage/password_sources", {});
+    raise("usage/combined", { options: "Two sources of a password" });
   let text: string | undefined;
   if (passwordEnv !== undefined) {
     text = env[passwordEnv];

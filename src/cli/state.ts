@@ -156,7 +156,7 @@ async function requireDeclaration({ source, declaration }: Project): Promise<voi
 export const runStatePush: Action<Switches<"force">, [file: string]> = async (terminal, project, flags, file) => {
   const named = path.resolve(project.source.cwd, file);
   const reading = file === "-" ? terminal.readInput() : readText(named);
-  const text = await orRefuse(reading, (reason) => problem("config.unreadable/state", { file, reason }));
+  const text = await orRefuse(reading, (reason) => problem("config.unreadable", { file, reason }));
   await interruptible(project.host, (signal) =>
     project.state.store().push(text, {
       command: "state push",
@@ -296,8 +296,8 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   if (!flags.yes) {
     if (terminal.json) raise("usage/asks", { command: "force-unlock", flag: "--yes" });
     const answer = await terminal.ask('Release the lock? Only "yes" is accepted: ');
-    if (answer?.trim() !== "yes")
-      raise(answer === undefined ? "apply.declined/lock_unasked" : "apply.declined/lock", {});
+    if (answer === undefined) raise("apply.declined/unasked", { flags: "--yes", command: "release the lock" });
+    if (answer.trim() !== "yes") raise("apply.declined/lock", {});
   }
   const { holder, alive: isAlive, fenced } = await project.state.store().forceUnlock(id);
   const released = { unlocked: true, holder: holder ?? null, alive: isAlive ?? null };

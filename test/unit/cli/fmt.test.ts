@@ -66,7 +66,7 @@ it("fmt formats standard input for `-` on standard output, and writes no file", 
   expect((await run(UGLY, "--json")).json()).toEqual({ format_version: "1.0", changed: ["-"], text: FORM });
   expect((await run(FORM, "--json")).json()).toEqual({ format_version: "1.0", changed: [], text: FORM });
   expect(await run("services: [")).toMatchObject({ code: 1, stdout: "" });
-  expect((await run(UGLY, "hosting.yaml")).stderr).toContain("`-` cannot be combined");
+  expect((await run(UGLY, "hosting.yaml")).stderr).toContain("`-` and files cannot be combined");
   expect(await read("hosting.yaml")).toBe(UGLY);
 });
 

@@ -59,7 +59,7 @@ describe("password", () => {
   it.each([
     ["no password for shared hosting", [], "requires a password from you"],
     ["--generate for shared hosting", ["--generate"], "requires a password from you"],
-    ["two sources", ["--password-env", "PW", "--password-stdin"], "more than one source"],
+    ["two sources", ["--password-env", "PW", "--password-stdin"], "Two sources of a password cannot be combined"],
     ["a variable that is not set", ["--password-env", "NONE"], "NONE is not set"],
     ["what could be the password itself", ["--password-env", "hunter2hunter"], "It may be the secret itself"],
     ["a file that is not there", ["--password-file", "none"], "there is no such file or folder"],

@@ -130,7 +130,7 @@ describe("--app", () => {
 describe("the options of stacks", () => {
   it.each([
     [["plan", "--app", "x", "--stack", "y"], "--app and --stack cannot be combined"],
-    [["plan", "-f", "x.yaml", "--stack", "y"], "-f cannot be combined with"],
+    [["plan", "-f", "x.yaml", "--stack", "y"], "-f and --app or --stack cannot be combined"],
     [["plan", "--var", "a=b"], "--var requires a stack"],
     [["plan", "-var=a=b"], "--var requires a stack"],
     [["plan", "--var-file", "x.json"], "--var requires a stack"],
