@@ -303,29 +303,18 @@ const MOST_LINES = 20;
 /** Minimum length of a secret. Shorter ones can be guessed. */
 const SHORTEST = 8;
 
-const ALONE = "Pass a file that contains only signing secrets, one per line.";
-const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
+const ALONE =
+  "Pass a file that contains only signing secrets, one per line. For a file of the form NAME=value, load it into the environment and pass --secret-env NAME.";
 
-/** Patterns of lines that are no secrets, with details and fixes. */
-const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
-  [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line must be a secret.", ALONE],
-  [
-    /^(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*[^=\s]/,
-    "It has lines of the form NAME=value, but each line must be a secret.",
-    FROM_ENV,
-  ],
-  [/^[{}[\]]|^"[^"]*"\s*:/, "It looks like JSON, but each line must be a secret.", ALONE],
-  [/^["'`]|["'`],?$/, "A secret is in quotes, which would be part of the secret.", "Remove the quotes."],
-  [/\s/, "It has lines of several words, but each line must be a secret.", ALONE],
-];
+/** A comment, an assignment, JSON, a text in quotes, or several words. */
+const NO_SECRET = /^(?:#|\/\/|;|--|<!)|^(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*[^=\s]|^[{}[\]]|^["'`]|["'`],?$|\s/;
 
 /** Returns why these lines are no secrets. Undefined if they are. */
 function unfitLines(lines: readonly string[]): Unfit | undefined {
   if (lines.length === 0) return ["It is empty.", "Put the webhook's signing secret there, one on each line."];
   if (lines.length > MOST_LINES) return [`It has ${lines.length} lines, but each would be a secret.`, ALONE];
-  for (const [form, ...unfit] of NO_SECRETS) {
-    if (lines.some((line) => form.test(line))) return unfit;
-  }
+  if (lines.some((line) => NO_SECRET.test(line)))
+    return ["It has a comment, an assignment, JSON, quotes or several words, but each line must be a secret.", ALONE];
   return lines.map(unfitSecret).find((unfit) => unfit !== undefined);
 }
 

@@ -144,7 +144,7 @@ describe("signing secrets", () => {
     ["a YAML file", "secret: whsec_x0123456789\n", "several words"],
     ["JSON", '{\n  "secret": "whsec_x"\n}\n', "JSON"],
     ["JSON on one line", '{"secret":"whsec_x"}', "JSON"],
-    ["secrets with comments", `# production\n${SECRET}\n`, "comments"],
+    ["secrets with comments", `# production\n${SECRET}\n`, "a comment"],
     ["a secret in quotes", `"${SECRET}"\n`, "quotes"],
     ["a secret that anybody could guess", "whsec_x\n", "8 characters"],
     ["a secret that is hidden", "whsec_********\n", "is a placeholder"],
