@@ -265,11 +265,8 @@ const messages = {
     return noun === undefined ? `\`${type.split(".").at(-1)}\` has no ${word} here` : `${noun} has no ${word}`;
   }),
   "config.unsupported/cloud": error(texts("hostform cannot store its state in HCP Terraform (`cloud`)", BACKENDS)),
-  "config.unsupported/configured": error(({ name }: Words<"name">) =>
-    other(`This stack configures the provider "${short(name)}"`),
-  ),
-  "config.unsupported/required": error(({ name }: Words<"name">) =>
-    other(`This stack requires the provider "${short(name)}"`),
+  "config.unsupported/other_provider": error(({ name }: Words<"name">) =>
+    other(`This stack uses the provider "${short(name)}"`),
   ),
   "config.unsupported/resource": error(({ type, labels }: Words<"type"> & { labels: readonly string[] }) =>
     other(`${type === "data" ? "data." : ""}${labels.map(short).join(".")} is not a resource of hosting`),
@@ -279,14 +276,8 @@ const messages = {
     texts(`\`${key}\` is not supported in a stack`, REFUSED[key] ?? "Remove it, or apply the stack with Terraform."),
   ),
   "config.unsupported/name": error(({ text }: Words<"text">) => texts(`${text} is not supported`, WITH_TERRAFORM)),
-  "config.unsupported/path": error(({ text }: Words<"text">) =>
-    texts(`${text} depends on the working directory and is not supported`, WITH_TERRAFORM),
-  ),
   "config.unsupported/remote_state": error(({ state }: Words<"state">) =>
     texts(`${state} supports only \`outputs\``, WITH_TERRAFORM),
-  ),
-  "config.unsupported/root": error(({ root }: Words<"root">) =>
-    texts(`\`${root}\` is not supported in a stack`, WITH_TERRAFORM),
   ),
   "config.variable/default": error(({ name, why }: Words<"name"> & { why: string | undefined }) =>
     texts(`The default of the variable "${name}" does not fit its type`, "Correct the default, or the type.", why),

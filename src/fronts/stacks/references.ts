@@ -81,13 +81,13 @@ function wrongIn(
       return first === "index" ? undefined : problem("config.reference/count", place);
     case "path":
       if (first === "module" || first === "root") return undefined;
-      return problem("config.unsupported/path", { text, ...place });
+      return problem("config.unsupported/name", { text, ...place });
     case "terraform":
       return first === "workspace" ? undefined : problem("config.unsupported/name", { text, ...place });
     case "module":
     case "self":
     case "ephemeral":
-      return problem("config.unsupported/root", { root, ...place });
+      return problem("config.unsupported/name", { text, ...place });
     default:
       return wrongResource(traversal, declared, place);
   }

@@ -168,7 +168,7 @@ function checkRequiredProviders(entry: Entry, own: string, diags: DiagnosticColl
     } else
       diags.add(
         one.keySpan,
-        problem(isOurs ? "config.unsupported/provider_name" : "config.unsupported/required", { name }),
+        problem(isOurs ? "config.unsupported/provider_name" : "config.unsupported/other_provider", { name }),
       );
   }
 }
@@ -221,7 +221,7 @@ export function readProviders(schema: Schema, folder: string, context: StackCont
 
 function isOurs({ labels: [label], keySpan }: Block, diags: DiagnosticCollector): boolean {
   if (label?.text !== PROVIDER)
-    diags.add(keySpan, problem("config.unsupported/configured", { name: label?.text ?? "" }));
+    diags.add(keySpan, problem("config.unsupported/other_provider", { name: label?.text ?? "" }));
   return label?.text === PROVIDER;
 }
 

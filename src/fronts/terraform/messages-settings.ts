@@ -350,9 +350,6 @@ export const settings = {
   "terraform.lookup/several": error(({ what, found, fix }: Words<"what" | "found" | "fix">) =>
     texts(`There is more than one ${what}`, `Found: ${found}.`, fix),
   ),
-  "terraform.lookup/id": error(({ what, fix }: Words<"what" | "fix">) =>
-    texts(`There is no ${what}`, "The account of this token does not contain it.", fix),
-  ),
 
   // List resources, and configuration generated from them.
   "terraform.lookup/limit": warning(

@@ -154,23 +154,15 @@ const messages = {
       "Correct `base_url`. If the host has a new URL, run `terraform state rm`. If the dashboard shows the object, import it.",
     ),
   ),
-  "apply.replayed/moves": warning(({ what }: Of) =>
+  "apply.replayed/moves": warning(({ what, isKept }: Of & { isKept: boolean }) =>
     texts(
-      `${what} moves to another address of this state: the apply sends no request for the object`,
+      `${what} moves to another address of this state${isKept ? ": the apply sends no request for the object" : ", with other values: the apply deletes the object and creates it again"}`,
       "Terraform counts the object as added and destroyed.",
     ),
   ),
-  "apply.replayed/recreates": warning(({ what }: Of) =>
+  "apply.replayed/moved": warning(({ what, isKept }: Of & { isKept: boolean }) =>
     texts(
-      `${what} moves to another address of this state, with other values: the apply deletes the object and creates it again`,
-    ),
-  ),
-  "apply.replayed/took_over": warning(({ what }: Of) =>
-    texts(`${what} moved from another address of this state; the apply sent no request for the object`),
-  ),
-  "apply.replayed/recreated": warning(({ what }: Of) =>
-    texts(
-      `${what} moved from another address of this state, with other values: the apply deleted the object and created it again`,
+      `${what} moved from another address of this state${isKept ? "; the apply sent no request for the object" : ", with other values: the apply deleted the object and created it again"}`,
     ),
   ),
   "apply.replayed/takes_over": warning(({ what }: Of) =>

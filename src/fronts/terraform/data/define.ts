@@ -234,5 +234,5 @@ export async function existing<T>(
   });
   if (found !== undefined) return found;
   const fix = `Correct the id. The data source \`${source}\` lists the existing ones.`;
-  return refuse(problem("terraform.lookup/id", { what: `${noun} ${id}`, fix, attribute: [attribute] }));
+  return refuse(problem("terraform.lookup/none", { what: `${noun} ${id}`, fix, attribute: [attribute] }));
 }

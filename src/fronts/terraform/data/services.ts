@@ -197,7 +197,7 @@ Terraform opens ephemeral resources during \`plan\` as well, as soon as \`servic
       if (!isNotFound(error)) throw error;
       const what = `service ${id} to sign on to`;
       const fix = "Correct `service_id`.";
-      return refuse(problem("terraform.lookup/id", { what, fix, attribute: ["service_id"] }));
+      return refuse(problem("terraform.lookup/none", { what, fix, attribute: ["service_id"] }));
     }
   },
 };

@@ -319,8 +319,7 @@ export class Handovers {
     if (this.#said.has(thing)) return [];
     this.#said.add(thing);
     const isKept = suits(kind, object.attributes, create.planned);
-    const what = named(kind, object.attributes);
-    return [problem(isKept ? "apply.replayed/moves" : "apply.replayed/recreates", { what })];
+    return [problem("apply.replayed/moves", { what: named(kind, object.attributes), isKept })];
   }
 
   /** Records whether this plan transfers an object. */

@@ -43,14 +43,14 @@ export async function takeOver(kind: Kind, create: Create, scope: ProviderScope)
     scope.disown(kind, attributes);
     if (!suits(kind, attributes, planned)) {
       await deleteObject(kind, attributes, object.private, scope, cancelled);
-      return { diagnostics: [problem("apply.replayed/recreated", { what })] };
+      return { diagnostics: [problem("apply.replayed/moved", { what, isKept: false })] };
     }
     const { handed: _, passes: __, ...kept } = object;
     await session.entries.put(kind.type, name, { ...kept, attributes, place: session.place, owner: session.self.mark });
     scope.add(owner, kind, attributes);
     return {
       adopted: { attributes, private: object.private },
-      diagnostics: [problem("apply.replayed/took_over", { what })],
+      diagnostics: [problem("apply.replayed/moved", { what, isKept: true })],
     };
   };
   const taken = await (noted === undefined ? handovers.take(kind, object, adopt) : adopt());

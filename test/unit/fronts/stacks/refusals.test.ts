@@ -201,7 +201,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
   ["keys that do not exist", webhook({ url: '${hosting_service.each["y"].id}' }), "config.expression", /y/],
   ["where a command runs", webhook({ url: "${path.cwd}" }), "config.unsupported", /path\.cwd/],
   ["terraform.applying", webhook({ url: "${terraform.applying}" }), "config.unsupported", /terraform\.applying/],
-  ["modules in expressions", webhook({ url: "${module.m.x}" }), "config.unsupported", /`module`/],
+  ["modules in expressions", webhook({ url: "${module.m.x}" }), "config.unsupported", /module\.m/],
   ["itself", webhook({ url: "${hosting_webhook.w.id}" }), "config.circle", /refers to itself/],
   ["functions of the moment", webhook({ url: "${timestamp()}" }), "config.expression", /timestamp/],
   ["tokens caught in arithmetic", service({ plan_id: -1.6e299 }), "config.expression", /token/],
