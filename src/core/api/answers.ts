@@ -107,7 +107,7 @@ const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => Specia
   createService: (json) => {
     const service = orderIn(decoders.service, json);
     // The response may describe a job that creates the service later.
-    if (service === undefined) throw accepted("createService", decoders.service.noun, describeShape(json));
+    if (service === undefined) throw accepted(decoders.service.noun, describeShape(json));
     return { service, invoice: invoiceIn(json, decoders.service) };
   },
   resetPassword: (json) => {

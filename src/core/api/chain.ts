@@ -122,10 +122,10 @@ export function resolveOptions(options: ClientOptions) {
   const { clock = systemClock, random = Math.random, ledger = new MemoryLedger(), env = process.env, onWait } = options;
   const baseUrl = normalizeBaseUrl(options.baseUrl, options.insecureHttp);
   const token = validToken(options.token);
-  const requestsPerMinute = within("requestsPerMinute", options.requestsPerMinute ?? 60, 1, MOST_REQUESTS_PER_MINUTE);
+  const requestsPerMinute = within("requestsPerMinute", options.requestsPerMinute ?? 60, MOST_REQUESTS_PER_MINUTE);
   const { budgetShare = 1 } = options;
   if (!(budgetShare > 0 && budgetShare <= 1)) refuseOption("budgetShare", "above 0, and at most 1");
-  const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
+  const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 3_600_000);
   // Rejects an unusable proxy before the first request.
   if (options.dispatcher === undefined) routeTo(baseUrl, env);
   const openPool = async () => {
@@ -156,10 +156,10 @@ export function resolveOptions(options: ClientOptions) {
     lacked: new LackedAbilities(clock),
     redact: createRedact(token),
     timeoutMs,
-    maxAttempts: within("maxAttempts", options.maxAttempts ?? 4, 1, 20),
-    maxResponseBytes: within("maxResponseBytes", options.maxResponseBytes ?? 10 * 1024 * 1024, 1, 1024 * 1024 * 1024),
-    maxPages: within("maxPages", options.maxPages ?? 2_000, 1, 1_000_000),
-    pageSize: within("pageSize", options.pageSize ?? 100, 1, 100),
+    maxAttempts: within("maxAttempts", options.maxAttempts ?? 4, 20),
+    maxResponseBytes: within("maxResponseBytes", options.maxResponseBytes ?? 10 * 1024 * 1024, 1024 * 1024 * 1024),
+    maxPages: within("maxPages", options.maxPages ?? 2_000, 1_000_000),
+    pageSize: within("pageSize", options.pageSize ?? 100, 100),
     userAgent: options.userAgent ?? `hostform/${VERSION}`,
     account: options.account,
     stop: options.stop,
@@ -169,9 +169,9 @@ export function resolveOptions(options: ClientOptions) {
   };
 }
 
-function within(name: string, value: number, least: number, most: number): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  refuseOption(name, `a whole number from ${least} to ${most}`);
+function within(name: string, value: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
+  refuseOption(name, `a whole number from 1 to ${most}`);
 }
 
 function refuseOption(name: string, bounds: string): never {

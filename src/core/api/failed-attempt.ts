@@ -144,10 +144,10 @@ export function inconclusive(
   return new FailedAttempt(endpoint, { ...said, reached: "answered", status });
 }
 
-/** Returns the failure of a create whose 2xx response has no object, for example the response of a job. */
-export const accepted = (endpoint: EndpointName, noun: string, came: string): FailedAttempt =>
-  new FailedAttempt(endpoint, {
-    ...problem("api.accepted", { request: describeEndpoint(endpoint), noun, came }),
+/** Returns the failure of an order whose 2xx response has no object, for example the response of a job. */
+export const accepted = (noun: string, came: string): FailedAttempt =>
+  new FailedAttempt("createService", {
+    ...problem("api.accepted", { request: describeEndpoint("createService"), noun, came }),
     reached: "maybe",
   });
 

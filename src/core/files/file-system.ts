@@ -85,8 +85,8 @@ const MOST_LINKS = 40;
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
-/** Returns the properties at a path, after links within the bounds, or undefined. @throws PathRefused, Node's errors. */
-export const look = (path: string, bounds: Bounds = {}): Seen | undefined => seen(statOf(bounded(path, bounds)));
+/** Returns the properties at a path, after links, or undefined. @throws Node's errors. */
+export const look = (path: string): Seen | undefined => seen(statOf(resolve(path)));
 
 /** Returns the properties at a path without following a link, or undefined. @throws Node's errors. */
 export const lookAt = (path: string): Seen | undefined => seen(lstat(path));

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { didYouMean, equal, isObject, type Json } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 
-const text = (what: string) => z.string(`expected ${what}`).min(1, `expected ${what}`);
+const path = () => z.string("expected a path").min(1, "expected a path");
 
 const FORMS = ["file", "env_file", "command"] as const;
 
@@ -34,11 +34,11 @@ const withoutNulls = (value: unknown): unknown =>
 const output = z
   .strictObject(
     {
-      file: text("a path").optional().describe("File that then contains only the secret."),
+      file: path().optional().describe("File that then contains only the secret."),
       env_file: z
         .strictObject(
           {
-            path: text("a path").describe("File of `NAME=value` lines."),
+            path: path().describe("File of `NAME=value` lines."),
             name: z
               .string("expected the name of a variable, such as HOOK_SECRET")
               .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of a variable, such as HOOK_SECRET")

@@ -30,8 +30,8 @@ const because = ({ summary, detail }: Waiting["reason"]) => [`${summary}.`, deta
 
 type Move = Words<"from" | "to">;
 
-/** Remedy for two `moved` or `removed` entries that contradict each other. */
-const ONE_ENTRY = (kind: string) => [`Remove one of the two "${kind}" entries.`];
+/** Remedy for two `moved` entries that contradict each other. */
+const ONE_ENTRY = ['Remove one of the two "moved" entries.'];
 
 export const declaration = {
   "config.expression": error(({ name, message }: Words<"name" | "message">) => ({ summary: `${name}: ${message}` })),
@@ -177,11 +177,11 @@ export const declaration = {
   })),
   "config.reference/forked": error(({ from }: Move) => ({
     summary: `Two "moved" entries have the same source: ${from}`,
-    remedies: ONE_ENTRY("moved"),
+    remedies: ONE_ENTRY,
   })),
   "config.reference/joined": error(({ to }: Move) => ({
     summary: `Two "moved" entries have the same target: ${to}`,
-    remedies: ONE_ENTRY("moved"),
+    remedies: ONE_ENTRY,
   })),
   "config.reference/occupied": error(({ from, to }: Move) => ({
     summary: `${from} cannot move to ${to}: the state already has an object there`,

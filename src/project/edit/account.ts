@@ -74,7 +74,7 @@ export async function setSuspended(project: Project, options: Suspending): Promi
         const isOverdue = (bill: InvoiceRecord) =>
           isOpen(bill) && account.hostNow() - timeOf(bill.due_date) > (unpaidOver ?? 0);
         const overdue = earliestDue(bills.filter(isOverdue));
-        const named = new Set(edit.comments(one, "suspended").flatMap((part) => MARK.exec(part)?.[1] ?? []));
+        const named = new Set(edit.comments(one).flatMap((part) => MARK.exec(part)?.[1] ?? []));
         const marked = bills.filter((bill) => named.has(nameOf(bill)));
         const isLifted = overdue === undefined && marked.every((bill) => isPaid(bill) === true);
         const bill = suspended ? overdue : isLifted ? earliestDue(marked) : undefined;
@@ -87,7 +87,7 @@ export async function setSuspended(project: Project, options: Suspending): Promi
     });
   }
   for (const one of open.filter(({ address }) => reasons.has(address))) {
-    const rest = edit.comments(one, "suspended").filter((part) => !isMark(part));
+    const rest = edit.comments(one).filter((part) => !isMark(part));
     edit.set(one, "suspended", suspended, [marks.get(one.address) ?? [], rest].flat().join("; "));
   }
   const changes = await edit.result(new Map([...reasons.keys()].map((address) => [address, { suspended }])));

@@ -149,10 +149,10 @@ export class DeclarationEdit {
     }
   }
 
-  /** Returns the parts of the comment at the line of an attribute in the block of a resource. */
-  comments(resource: DesiredResource, attribute: string): readonly string[] {
+  /** Returns the parts of the comment at `suspended` in the block of a resource. */
+  comments(resource: DesiredResource): readonly string[] {
     const place = this.placeOf(resource);
-    const own = place?.edit.find(...place.path.map(({ key }) => key), attribute);
+    const own = place?.edit.find(...place.path.map(({ key }) => key), "suspended");
     const text = own === undefined ? "" : (place?.edit.comment(own) ?? "");
     return text.split(/;\s*|\s+#\s*/).filter((part) => part !== "");
   }

@@ -130,13 +130,13 @@ function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
   return grouped(done, ({ account, body }) => `${account} ${wish(body)}`).flatMap((all) => {
     const isDouble = (earlier: RequestEntry, later: RequestEntry): boolean =>
       earlier.idempotency_key !== later.idempotency_key &&
-      !(textIn(later.body, "domain") !== undefined && isAfterEnd(earlier, later));
+      !(domainIn(later.body) !== undefined && isAfterEnd(earlier, later));
     const group = all.filter((one, at) =>
       all.some((other, place) => (place < at ? isDouble(other, one) : isDouble(one, other))),
     );
     const keys = new Set(group.map(({ idempotency_key }) => idempotency_key));
     if (keys.size < 2) return [];
-    const domain = textIn(group[0]?.body, "domain");
+    const domain = domainIn(group[0]?.body);
     const what = domain === undefined ? "The same order without a domain" : `The same order for ${domain}`;
     const message = `${what} was placed under ${keys.size} different Idempotency-Keys.`;
     return [
@@ -157,28 +157,26 @@ function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
       one.ordered !== null && one.account === account && (ordered?.beside.includes(one.ordered.id) ?? false);
     const other = orders.find((one) => isThere(one) && wish(one.body) !== wish(body));
     if (other === undefined) return [];
-    const message = `Another service for ${textIn(body, "domain")} was ordered while the first one existed. Check whether that is intended.`;
+    const message = `Another service for ${domainIn(body)} was ordered while the first one existed. Check whether that is intended.`;
     return [{ rule: "order_repeated" as const, message, requests: [other.id, later.id] }];
   });
 }
 
 function domainsSentTwice(registrations: readonly RequestEntry[]): BrokenInvariant[] {
-  const named = registrations.filter(({ token, body }) => token !== null && textIn(body, "domain") !== undefined);
-  return grouped(named, ({ account, body }) => `${account} ${keptDomain(textIn(body, "domain") ?? "")}`).flatMap(
-    (group) => {
-      const rest = fromFirstDone(group);
-      if (rest.length < 2) return [];
-      const message = `The registration of ${textIn(rest[0]?.body, "domain")} was sent again after one that succeeded or may have succeeded.`;
-      return [{ rule: "domain_sent_twice", message, requests: rest.map(({ id }) => id) }];
-    },
-  );
+  const named = registrations.filter(({ token, body }) => token !== null && domainIn(body) !== undefined);
+  return grouped(named, ({ account, body }) => `${account} ${keptDomain(domainIn(body) ?? "")}`).flatMap((group) => {
+    const rest = fromFirstDone(group);
+    if (rest.length < 2) return [];
+    const message = `The registration of ${domainIn(rest[0]?.body)} was sent again after one that succeeded or may have succeeded.`;
+    return [{ rule: "domain_sent_twice", message, requests: rest.map(({ id }) => id) }];
+  });
 }
 
 function grouped(entries: readonly RequestEntry[], by: (entry: RequestEntry) => string): RequestEntry[][] {
   return [...Map.groupBy(entries, by).values()];
 }
 
-function textIn(body: unknown, name: string): string | undefined {
-  const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
-  return typeof value === "string" && value !== "" ? value : undefined;
+function domainIn(body: unknown): string | undefined {
+  const { domain } = (body ?? {}) as { readonly domain?: unknown };
+  return typeof domain === "string" && domain !== "" ? domain : undefined;
 }

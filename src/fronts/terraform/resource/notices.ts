@@ -52,7 +52,7 @@ export function notices(
 /** Returns the diagnostics of a failure. A defect is reported without values; the log contains its stack. */
 export function failureOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof HostformError) return error.diagnostics;
-  logError("a call failed", error);
+  logError(error);
   return [problem("internal/defect", { summary: describeDefect(error).summary })];
 }
 

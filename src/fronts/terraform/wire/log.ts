@@ -29,9 +29,9 @@ export function jsonLog({ write, now }: { write: (line: string) => void; now: ()
 export const processLog: Log = isLogged(process.env) ? jsonLog({ write: complain, now: Date.now }) : () => {};
 
 /** Logs the place of a defect without its message, which may contain a secret. */
-export function logError(message: string, error: unknown): void {
+export function logError(error: unknown): void {
   const { summary, stack } = describeDefect(error);
-  processLog("error", message, { error: summary, stack });
+  processLog("error", "a call failed", { error: summary, stack });
 }
 
 /**
