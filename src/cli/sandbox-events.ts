@@ -150,25 +150,17 @@ function addressOf(text: string | undefined): URL {
 /** Returns the deliveries in a successful response. */
 function deliveriesIn(status: number, text: string, base: URL): Delivery[] {
   const json = parsedJson(text);
-  if (json === undefined) {
-    refuse(
-      `The server at ${base.origin} is not the control port of a sandbox`,
-      FIX,
-      `Its response (${status}) is not JSON.`,
-    );
-  }
-  if (status < 200 || status > 299) {
-    const words = isObject(json) && typeof json.message === "string" ? json.message : `Status ${status}.`;
-    // Replace field names of the control port with option names.
-    const inOptions = words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
-    refuse(
-      `The sandbox rejected the request: ${escapeLine(inOptions)}`,
-      "Correct the named value. `hostform webhooks` lists the subscriptions, and `hostform sandbox deliveries` lists the deliveries.",
-    );
-  }
   const list: unknown[] = Array.isArray(json) ? json : [json];
-  if (list.every(isDelivery)) return list;
-  return refuse("The response of the sandbox has no deliveries", "Use the sandbox of this version of hostform.");
+  const isAccepted = status >= 200 && status <= 299;
+  if (isAccepted && list.every(isDelivery)) return list;
+  if (isAccepted || !isObject(json) || typeof json.message !== "string")
+    refuse(`The server at ${base.origin} is not the control port of a sandbox of this version (${status})`);
+  // Replace field names of the control port with option names.
+  const inOptions = json.message.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
+  return refuse(
+    `The sandbox rejected the request: ${escapeLine(inOptions)}`,
+    "Correct the named value. `hostform webhooks` lists the subscriptions, and `hostform sandbox deliveries` lists the deliveries.",
+  );
 }
 
 function isDelivery(value: unknown): value is Delivery {
@@ -177,6 +169,6 @@ function isDelivery(value: unknown): value is Delivery {
   return typeof id === "number" && typeof event === "string" && typeof status === "string" && Array.isArray(attempts);
 }
 
-function refuse(summary: string, remedy = FIX, detail?: string): never {
-  fail("sandbox.control", summary, { ...(detail !== undefined && { detail }), remedies: [remedy] });
+function refuse(summary: string, remedy = FIX): never {
+  fail("sandbox.control", summary, { remedies: [remedy] });
 }

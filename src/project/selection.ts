@@ -57,7 +57,7 @@ function matching(target: string, all: readonly Selectable[]): readonly Selectab
   throw new HostformError([
     isClient
       ? problem("plan.address/client", { target, near: nearest(pattern, names), clients: names })
-      : problem("plan.address/pattern", { target, near: nearPattern(pattern, names) }),
+      : problem("plan.address", { target, near: nearPattern(pattern, names) }),
   ]);
 }
 

@@ -489,10 +489,6 @@ export const samples: Samples = {
     { target: "hosting_service.shp", near: "hosting_service.shop" },
     { target: "hosting_service.x", near: undefined },
   ],
-  "plan.address/pattern": [
-    { target: "hosting_service.shp-*", near: "hosting_service.shop-*" },
-    { target: "*x", near: undefined },
-  ],
   "plan.address/client": [
     { target: "client:amce", near: "acme", clients: ["acme"] },
     { target: "client:gamma", near: undefined, clients: ["acme"] },
@@ -593,7 +589,6 @@ export const samples: Samples = {
     allowed: "https://api.acme.example",
   })),
   "trust.origin/malformed": [{}],
-  "trust.origin/empty": [{}],
   "trust.override": [{ of: "provider beta", origin: "https://other.example" }],
   "config.invalid_value/share": [{}],
   "config.invalid_value/store": [true, false].map((isEmpty) => ({ isEmpty })),

@@ -61,7 +61,7 @@ function allowedOrigins(env: Variables): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
   const origins = words.map((word) => originOf(word) ?? refuse(problem("trust.origin/malformed")));
-  if (origins.length === 0) refuse(problem("trust.origin/empty"));
+  if (origins.length === 0) refuse(problem("trust.origin/malformed"));
   return origins;
 }
 

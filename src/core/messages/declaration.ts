@@ -213,11 +213,6 @@ export const declaration = {
     detail: near && `Did you mean "${near}"?`,
     remedies: [{ do: "see", what: "addresses" }],
   })),
-  "plan.address/pattern": error(({ target, near }: Words<"target"> & { readonly near: string | undefined }) => ({
-    summary: `No resource matches ${target}`,
-    detail: near && `Did you mean "${near}"?`,
-    remedies: [{ do: "see", what: "addresses" }],
-  })),
   "plan.address/client": error(
     ({ target, near, clients }: Words<"target"> & { near: string | undefined; clients: readonly string[] }) => ({
       summary: `No resource belongs to ${target}`,

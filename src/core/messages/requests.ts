@@ -319,10 +319,9 @@ export const requests = {
     }),
   ),
   "trust.origin/malformed": error({
-    summary: `${ORIGINS} contains a value that is not an origin`,
+    summary: `${ORIGINS} is not a list of origins`,
     remedies: [LIST_ORIGINS],
   }),
-  "trust.origin/empty": error({ summary: `${ORIGINS} is set, but empty`, remedies: [LIST_ORIGINS] }),
   "trust.override": warning(({ of, origin }: Words<"of" | "origin">) => ({
     summary: `${of} sends its token to ${origin}, not to HOSTING_BASE_URL`,
     detail: "The base_url of the provider sets this URL.",

@@ -306,7 +306,7 @@ describe("sandbox trigger, deliveries and redeliver", () => {
     ["another machine", ["deliveries"], async () => "http://sandbox.example/", "must be on this machine"],
     ["nobody there", ["deliveries"], async () => "http://127.0.0.1:9/", "No sandbox responds"],
     ["a page", ["deliveries"], () => answering(200, "text/html", "<p>hi"), "not the control port"],
-    ["another program", ["deliveries"], () => answering(200, "application/json", "{}"), "has no deliveries"],
+    ["another program", ["deliveries"], () => answering(200, "application/json", "{}"), "is not the control port"],
     [
       "an unknown event",
       ["trigger", "invoice.piad"],
