@@ -1,6 +1,7 @@
 /** Sample parameters for each message of the catalogue. The compiler rejects a new message without samples. */
 import type { catalogue } from "../../src/core/messages/index.ts";
 import type { Given } from "../../src/core/messages/message.ts";
+import { mandateSamples } from "./mandate-messages.ts";
 import { stateSamples } from "./state-messages.ts";
 
 type Messages = typeof catalogue;
@@ -629,5 +630,6 @@ export const samples: Samples = {
     { ...hookSecret, failure: "ENOENT: no such file.", code: "ENOENT", missing: undefined },
     { ...hookSecret, failure: "EIO: input or output failed.", code: "EIO", missing: undefined },
   ],
+  ...mandateSamples,
   ...stateSamples,
 };

@@ -17,6 +17,7 @@ import { creates } from "./creates.ts";
 import { declaration } from "./declaration.ts";
 import { limits } from "./limits.ts";
 import { locks } from "./locks.ts";
+import { mandates } from "./mandates.ts";
 import { type Given, problemsOf, type Raise, raiseOf } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
@@ -40,6 +41,7 @@ export const catalogue = {
   ...requests,
   ...states,
   ...locks,
+  ...mandates,
   ...secretPlaces,
 };
 
