@@ -17,6 +17,7 @@ import { creates } from "./creates.ts";
 import { declaration } from "./declaration.ts";
 import { limits } from "./limits.ts";
 import { locks } from "./locks.ts";
+import { mandateLimits } from "./mandate-limits.ts";
 import { mandates } from "./mandates.ts";
 import { type Given, problemsOf, type Raise, raiseOf } from "./message.ts";
 import { objects } from "./objects.ts";
@@ -37,6 +38,7 @@ export const catalogue = {
   ...accounts,
   ...declaration,
   ...limits,
+  ...mandateLimits,
   ...processes,
   ...requests,
   ...states,
