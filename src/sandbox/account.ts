@@ -121,23 +121,21 @@ function numbered<T extends { id: string; created_at: string }>(
 
 /** Continues the numbers of orders and invoices after those of the host. */
 function continueSequences({ store }: World, { services, domains, invoices }: ImportedAccount): void {
-  const set = (id: string, least: number, numbers: readonly number[]): void => {
-    const value = numbers.reduce((most, number) => Math.max(most, number), least);
-    store.table("counters").put({ id, value });
+  const set = (id: string, numbers: readonly number[]): void => {
+    const [first = 0, ...rest] = numbers;
+    if (numbers.length > 0) store.table("counters").put({ id, value: rest.reduce((a, b) => Math.max(a, b), first) });
   };
-  const orders = [...services, ...domains].map(({ id }) => id);
-  set("orders", 1000, [...orders, ...invoices.map(({ order_id }) => order_id)]);
+  set("orders", [...[...services, ...domains].map(({ id }) => id), ...invoices.map(({ order_id }) => order_id)]);
   set(
     "invoices",
-    5000,
     invoices.map(({ id }) => id),
   );
-  // Any year may follow, so all years continue after the largest number.
-  const years = Map.groupBy(invoices, ({ invoice_number }) => /\b\d{4}\b/.exec(invoice_number)?.[0] ?? "");
-  for (const [year, of] of years) {
-    const ends = of.map(({ invoice_number }) => Number(/(\d{1,9})$/.exec(invoice_number)?.[1] ?? 0));
-    if (year !== "") set(`invoice_number:${year}`, 0, ends);
-  }
+  const years = Map.groupBy(invoices, ({ invoice_number }) => /\b\d{4}\b/.exec(invoice_number)?.[0]);
+  for (const [year, of] of years)
+    set(
+      `invoice_number:${year}`,
+      of.map(({ invoice_number }) => Number(/(\d{1,9})$/.exec(invoice_number)?.[1] ?? 0)),
+    );
 }
 
 /** Derives the next step of a service from its newest invoice, as `lifecycle/billing.ts` plans it. */
@@ -160,12 +158,11 @@ function stepOf(
     bill?.status === "unpaid" || (bill?.status === "cancelled" && (service.status === "pending" || ends <= now));
   if (bill !== undefined && isOwed) {
     const due = Date.parse(bill.due_date);
-    const given = due + GIVEN_UP_DAYS * DAY_MS;
+    // A host that waits longer than the sandbox is not predictable: the full period starts now.
+    const given = (due + GIVEN_UP_DAYS * DAY_MS > now ? due : now) + GIVEN_UP_DAYS * DAY_MS;
     if (service.status === "pending") return step("cancel", given, bill);
     const renewal = bills.length > 1 || due >= ends;
-    if (due > now) return step("suspend", due, bill, renewal);
-    // A host that waits longer than the sandbox is not predictable: the full period starts now.
-    return step("terminate", given > now ? given : now + GIVEN_UP_DAYS * DAY_MS, bill, renewal);
+    return due > now ? step("suspend", due, bill, renewal) : step("terminate", given, bill, renewal);
   }
   const notice = noticeOf(world, service);
   return notice > now ? step("notice", notice) : step("renew", ends);
