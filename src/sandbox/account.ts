@@ -3,6 +3,7 @@
  * billing steps, jobs and sequences that follow from the records.
  */
 import { DAY_MS } from "./clock.ts";
+import type { OpenCollection } from "./control/records.ts";
 import { enqueue } from "./lifecycle/services.ts";
 import { GIVEN_UP_DAYS, isOver, noticeOf } from "./lifecycle/terms.ts";
 import { TERM_MONTHS } from "./money.ts";
@@ -12,6 +13,7 @@ import { markFilled, plantToken } from "./seed.ts";
 import { type RecordKind, readId, recordId } from "./shape/items.ts";
 import { type BillingStep, type ImportedAccount, type Invoice, PRODUCT_TYPES, type Service } from "./store/records.ts";
 import { checkSound, isCount } from "./store/sound.ts";
+import type { Table } from "./store/store.ts";
 import type { World } from "./world.ts";
 
 const CUSTOMER = 1;
@@ -26,23 +28,27 @@ export function plantAccount(world: World, account: ImportedAccount): void {
   plantToken(world, 1, customer, "agency", abilities, service_ids);
   plantToken(world, 3, customer, "viewer", ["view"], service_ids);
   plantPlans(world, account);
-  const owned = { customer_id: CUSTOMER };
-  for (const { anchor_day: _day, renews: _renews, queued: _queued, ...service } of account.services)
-    store.table("services").put(sound("services", { ...service, ...owned }));
-  for (const invoice of byId(account.invoices))
-    store.table("invoices").put(sound("invoices", { ...invoice, ...owned }));
-  for (const domain of account.domains) store.table("domains").put(sound("domains", { ...domain, ...owned }));
-  for (const one of numbered(world, "grant", account.grants)) store.table("grants").put(sound("grants", one));
-  for (const one of numbered(world, "webhook", account.webhooks))
-    store.table("webhooks").put(sound("webhooks", { ...one, ...owned, secret: webhookSecret(world) }));
-  for (const one of numbered(world, "account", account.accounts))
-    store.table("accounts").put(sound("accounts", { ...one, ...owned }));
-  for (const one of numbered(world, "migration_request", account.migration_requests))
-    store.table("migration_requests").put(sound("migration_requests", { ...one, ...owned, credentials: null }));
+  type Row = { id: number };
+  const add = (collection: OpenCollection, rows: readonly Row[], more: object = { customer_id: CUSTOMER }): void => {
+    for (const row of rows.toSorted((a, b) => a.id - b.id))
+      (store.table(collection) as Table<Row>).put(sound(collection, { ...row, ...more }));
+  };
+  add(
+    "services",
+    account.services.map(({ anchor_day: _day, renews: _renews, queued: _queued, ...service }) => service),
+  );
+  add("invoices", account.invoices);
+  add("domains", account.domains);
+  add("grants", numbered(world, "grant", account.grants), {});
+  add("accounts", numbered(world, "account", account.accounts));
+  const requests = numbered(world, "migration_request", account.migration_requests);
+  add("migration_requests", requests, { customer_id: CUSTOMER, credentials: null });
+  for (const hook of numbered(world, "webhook", account.webhooks))
+    add("webhooks", [hook], { customer_id: CUSTOMER, secret: webhookSecret(world) });
   continueSequences(world, account);
   const bills = Map.groupBy(store.table("invoices").all(), ({ order_id }) => order_id);
   for (const { renews = true, queued, anchor_day, ...one } of account.services) {
-    const service = { ...one, ...owned };
+    const service = { ...one, customer_id: CUSTOMER };
     const own = bills.get(one.id) ?? [];
     if (isOver(service)) continue;
     if (queued !== undefined) enqueue(world, queued, one.id, world.settings.jobSeconds);
@@ -87,8 +93,6 @@ function sound<T extends { id: number }>(collection: string, record: T): T {
   }
   return structuredClone(record);
 }
-
-const byId = <T extends { id: number }>(records: readonly T[]): T[] => records.toSorted((a, b) => a.id - b.id);
 
 /** First ids of new records, as in a seeded sandbox. */
 const FIRST = { grant: 301, webhook: 201, account: 401, migration_request: 501 } as const;

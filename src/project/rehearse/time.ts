@@ -3,7 +3,7 @@
  * in order. Advances from one due step to the next, so that each invoice is paid at its creation.
  */
 import type { ExpiryFact, InvoiceFact, Passage, PassageFact, SiteFact, Unpaid } from "../../core/model/index.ts";
-import type { Control, Invoice, OpenCollection, Service } from "../../sandbox/index.ts";
+import type { Control, OpenCollection, Service } from "../../sandbox/index.ts";
 import { monthsAfter } from "./material.ts";
 
 export interface PassageOptions {
@@ -62,11 +62,12 @@ export async function passTime(control: Control, options: PassageOptions): Promi
       work,
     );
   };
-  /** Returns the invoices after this one. */
-  const raisedAfter = (last: number | undefined): Invoice[] => {
-    if (last === undefined) return control.list("invoices");
-    const next = read("invoices", last + 1);
-    return next === undefined ? [] : [next, ...raisedAfter(next.id)];
+  /** Returns the ids of new invoices. Their numbers have no gaps. */
+  const raisedAfter = (last: number | undefined): number[] => {
+    if (last === undefined) return control.list("invoices").map(({ id }) => id);
+    const ids: number[] = [];
+    while (read("invoices", last + ids.length + 1) !== undefined) ids.push(last + ids.length + 1);
+    return ids;
   };
 
   pay(
@@ -84,7 +85,7 @@ export async function passTime(control: Control, options: PassageOptions): Promi
       const seconds = (Date.parse(stop) - Date.parse(control.clock().now)) / 1000;
       if (seconds > 0) control.advanceClock({ seconds });
     });
-    const raised = raisedAfter(last).map(({ id }) => id);
+    const raised = raisedAfter(last);
     last = raised.at(-1) ?? last;
     pay(raised, stop);
     facts.push(...raised.map(invoiceFact));

@@ -294,16 +294,25 @@ test("hostile texts stay data", async () => {
   const name = '"><script>alert(1)</script>\u202e__proto__';
   const there = await answering({
     "/plans": [{ ...plan, name, prices: { __proto__: 5, USD: 1000 } }],
-    "/services": [{ ...service, plan: name, status: name, billing_cycle: name, domain: name }],
+    "/services": [
+      { ...service, plan: name, status: name, billing_cycle: name, domain: name },
+      { ...service, id: 72 },
+    ],
     "/invoices": [{ ...invoice, status: name, paid_at: "soon", invoice_number: name }],
-    "/webhooks": [{ id: name, url: name, events: [name] }],
+    "/webhooks": [
+      { id: name, url: name, events: [name, "invoice.created"] },
+      { id: "ok", url: "x", events: "service.suspended" },
+    ],
   });
   const { account, assumptions, profile } = await read(there);
-  expect(account.services).toMatchObject([{ plan: name, status: name, renews: false }]);
+  expect(account.services).toMatchObject([{ plan: name, status: name, renews: false }, { renews: true }]);
   expect(assumptions.join(" ")).toContain("Invoices with an unknown status are not open");
   expect(assumptions.join(" ")).not.toContain("<script>");
   const copy = await startSandbox({ account, profile, clock: { now: () => START } });
   await passTime(copy.control, { months: 12, unpaid: "all" });
-  expect(copy.control.list("webhooks")).toMatchObject([{ host_id: name, url: name, events: [name] }]);
+  expect(copy.control.list("webhooks")).toMatchObject([
+    { host_id: name, url: name, events: ["invoice.created"] },
+    { host_id: "ok" },
+  ]);
   await copy.close();
 });
