@@ -51,7 +51,7 @@ const TITLES: Readonly<Record<string, string>> = {
   plan: "Planning",
   account: "Accounts",
   guard: "Guards",
-  mandate: "Mandates",
+  mandate: "Mandates and receipts",
   policy: "The policy",
   fleet: "Fleets",
   apply: "Applying",

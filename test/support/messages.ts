@@ -1,6 +1,7 @@
 /** Sample parameters for each message of the catalogue. The compiler rejects a new message without samples. */
 import type { catalogue } from "../../src/core/messages/index.ts";
 import type { Given } from "../../src/core/messages/message.ts";
+import { mandateSamples } from "./mandate-messages.ts";
 import { stateSamples } from "./state-messages.ts";
 
 type Messages = typeof catalogue;
@@ -447,7 +448,6 @@ export const samples: Samples = {
     { id: "m1", isMemory: true },
     { id: "m1", isMemory: false },
   ],
-  "mandate.expired": [{ id: "m1", expires: "2026-11-21T10:00:00.000Z" }],
   "mandate.revoked": [{ id: "m1", at: "2026-11-21T10:00:00.000Z" }],
   "mandate.used": [{ id: "m1", uses: 2 }],
   "mandate.limit/orders": [{ ...resource, id: "m1", orders: 1, limit: 1 }],
@@ -645,5 +645,6 @@ export const samples: Samples = {
     { ...hookSecret, failure: "ENOENT: no such file.", code: "ENOENT", missing: undefined },
     { ...hookSecret, failure: "EIO: input or output failed.", code: "EIO", missing: undefined },
   ],
+  ...mandateSamples,
   ...stateSamples,
 };

@@ -18,6 +18,7 @@ import { declaration } from "./declaration.ts";
 import { limits } from "./limits.ts";
 import { locks } from "./locks.ts";
 import { mandateLimits } from "./mandate-limits.ts";
+import { mandates } from "./mandates.ts";
 import { type Given, problemsOf, type Raise, raiseOf } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
@@ -42,6 +43,7 @@ export const catalogue = {
   ...requests,
   ...states,
   ...locks,
+  ...mandates,
   ...secretPlaces,
 };
 

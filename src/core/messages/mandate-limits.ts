@@ -22,10 +22,6 @@ export const mandateLimits = {
       ...(isMemory ? [] : ["Use a mandate for one saved plan."]),
     ],
   })),
-  "mandate.expired": error(({ id, expires }: Of & Words<"expires">) => ({
-    summary: `Mandate ${id} expired at ${expires}`,
-    remedies: [OTHER],
-  })),
   "mandate.revoked": error(({ id, at }: Of & Words<"at">) => ({
     summary: `Mandate ${id} was revoked at ${at}`,
     remedies: [OTHER],
