@@ -457,6 +457,7 @@ export const samples: Samples = {
   ],
   "mandate.limit/spend": [{ ...resource, id: "m1", currency: "USD", most: 500, spent: 600, limit: 1000 }],
   "mandate.limit/removals": [{ id: "m1", removals: 2, before: 1, limit: 2 }],
+  "mandate.receipt": [{ id: "m1", reason: "the disk is full" }],
   "mandate.scope": [{ id: "m1", what: "other targets", found: ["hosting_service.www"], allowed: "client:acme" }],
   "guard.removals": [{ ...removals, limit: 1 }],
   "guard.removals/percent": [{ ...removals, limit: 10 }],

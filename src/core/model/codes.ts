@@ -128,6 +128,7 @@ export const codes = {
   "mandate.revoked": "A mandate was revoked",
   "mandate.used": "A mandate was used as often as it allows",
   "mandate.limit": "An order or a removal exceeds a limit of the mandate",
+  "mandate.receipt": "The receipt of a mandate could not be written",
   "mandate.scope": "The plan is outside of the mandate",
   "guard.missing": "More objects of the state are missing in the account than is allowed",
   "fleet.invalid": "The file of a fleet cannot be read, or has a mistake",
