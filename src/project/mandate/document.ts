@@ -116,6 +116,9 @@ export const signMandate = (mandate: Mandate, key: KeyObject): string => signed(
 export const signReceipt = (receipt: Receipt, key: KeyObject | undefined): string =>
   key === undefined ? encode(RECEIPT, RECEIPT.fields.parse(receipt)) : signed(RECEIPT, receipt, key);
 
+/** Returns true if a file begins as a mandate. The rest may be damaged. */
+export const beginsAsMandate = (text: string): boolean => text.startsWith(encode(MANDATE, {}).split("\n", 1)[0] ?? "");
+
 /** Splits a file into the signed lines and the last line. */
 function split(text: string): readonly [body: string, last: RegExpExecArray | null] {
   const at = text.lastIndexOf("\n", text.length - 2) + 1;
@@ -167,7 +170,7 @@ function signerOf({ what, signer }: Form, text: string, file: string, env: EnvVa
 /**
  * Reads a mandate that an approver signed, and that is in force.
  * @param file path for messages. @param env has the public keys of the approvers. @param now milliseconds since the epoch.
- * @throws HostformError `mandate.file`, `mandate.signature`, `mandate.signers`, `mandate.time`.
+ * @throws HostformError `mandate.file`, `mandate.signature`, `mandate.signers`, `mandate.expired`, `mandate.time`.
  */
 export function readMandate(
   text: string,
@@ -184,11 +187,11 @@ export function readMandate(
 /** Reads the fields of a mandate without proof of its origin. @throws HostformError `mandate.file`. */
 export const decodeMandate = (text: string, file: string): Mandate => decode(MANDATE, text, file);
 
-/** Refuses a mandate before and after its time. @throws HostformError `mandate.time`. */
-export function requireInForce({ issued, expires }: Mandate, file: string, now: number): void {
+/** Refuses a mandate before and after its time. @throws HostformError `mandate.expired`, `mandate.time`. */
+export function requireInForce({ id, issued, expires }: Mandate, file: string, now: number): void {
   const refuse = (why: string) => raise("mandate.time", { file, why });
   const [from, to] = [Date.parse(issued), Date.parse(expires)];
-  if (to <= now) refuse(`it expired at ${expires}`);
+  if (to <= now) raise("mandate.expired", { id, expires });
   if (from > now + CLOCK_MS) refuse(`it was issued at ${issued}, in the future`);
   if (to - from > MOST_DAYS * 86_400_000) refuse(`it is valid for more than ${MOST_DAYS} days`);
 }
