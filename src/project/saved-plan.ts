@@ -59,6 +59,10 @@ export interface SavedPlan {
   readonly origin: Origin;
   /** The plan. In a file, sensitive values are null. */
   readonly plan: Plan;
+  /** SHA-256 of the bytes of the file. */
+  readonly digest?: string;
+  /** True if this run made the plan, or the key of the state proves the file. */
+  readonly isProved?: true;
 }
 
 /** Version of the file format. `PROVED_VERSION`: with a proof by the key of the state. */
@@ -144,17 +148,22 @@ function belongsToState(place: string, state: string): boolean {
   return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
 }
 
-/** Writes a plan atomically. Only the owner can read the file. @throws HostformError as `placeForPlan` does. */
+/** Returns the key that proves saved plans, if the state has one. @throws HostformError `state.key`. */
+export async function sealOf(state: Project["state"]): Promise<Seal | undefined> {
+  const encryption = state.encryption();
+  return encryption.key && encryption.recent();
+}
+
+/** Writes a plan atomically. Only the owner can read the file. @param given text of the file, if known. @throws HostformError as `placeForPlan` does. */
 export async function writeSavedPlan(
   { source, state, redaction }: Project,
   file: string,
   saved: SavedPlan,
+  given?: string,
 ): Promise<void> {
   // Check again: the location may have changed.
   const target = await placeForPlan(source, file);
-  const encryption = state.encryption();
-  const seal = encryption.key && (await encryption.recent());
-  const text = encodeSavedPlan(saved, redaction, seal);
+  const text = given ?? encodeSavedPlan(saved, redaction, await sealOf(state));
   await writePlaced(target, text, file, "plan");
 }
 
@@ -171,7 +180,9 @@ async function writePlaced(target: string, text: string, file: string, holds: st
  * @throws HostformError `plan.saved` for a foreign or damaged file, or a newer version; `state.key`.
  */
 export async function readSavedPlan({ source, state }: Project, file: string): Promise<SavedPlan> {
-  return provedPlan((await planBytes(source, file)).toString("utf8"), file, state.encryption());
+  const bytes = await planBytes(source, file);
+  const proved = await provedPlan(bytes.toString("utf8"), file, state.encryption());
+  return { ...proved, digest: hash("sha256", bytes) };
 }
 
 /** Returns the bytes of a plan file. @throws HostformError `plan.saved` for an unreadable or too large file. */
@@ -201,7 +212,7 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
   const detail = "Its content does not match the signature with the key of the state.";
   const edited = () => raise("plan.saved/file", { file, what: "was edited", detail });
   attempt(() => seal.open(proof.text, boundTo(proof.checksum)), ifExplained(edited));
-  return saved;
+  return { ...saved, isProved: true };
 }
 
 /** Binds a proof to plans, so that it is invalid for a state or a journal. */

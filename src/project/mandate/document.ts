@@ -170,7 +170,7 @@ function signerOf({ what, signer }: Form, text: string, file: string, env: EnvVa
 /**
  * Reads a mandate that an approver signed, and that is in force.
  * @param file path for messages. @param env has the public keys of the approvers. @param now milliseconds since the epoch.
- * @throws HostformError `mandate.file`, `mandate.signature`, `mandate.signers`, `mandate.expired`, `mandate.time`.
+ * @throws HostformError `mandate.file`, `mandate.signature`, `mandate.signers`, `mandate.time`.
  */
 export function readMandate(
   text: string,
@@ -187,11 +187,11 @@ export function readMandate(
 /** Reads the fields of a mandate without proof of its origin. @throws HostformError `mandate.file`. */
 export const decodeMandate = (text: string, file: string): Mandate => decode(MANDATE, text, file);
 
-/** Refuses a mandate before and after its time. @throws HostformError `mandate.expired`, `mandate.time`. */
-export function requireInForce({ id, issued, expires }: Mandate, file: string, now: number): void {
+/** Refuses a mandate before and after its time. @throws HostformError `mandate.time`. */
+export function requireInForce({ issued, expires }: Mandate, file: string, now: number): void {
   const refuse = (why: string) => raise("mandate.time", { file, why });
   const [from, to] = [Date.parse(issued), Date.parse(expires)];
-  if (to <= now) raise("mandate.expired", { id, expires });
+  if (to <= now) refuse(`it expired at ${expires}`);
   if (from > now + CLOCK_MS) refuse(`it was issued at ${issued}, in the future`);
   if (to - from > MOST_DAYS * 86_400_000) refuse(`it is valid for more than ${MOST_DAYS} days`);
 }

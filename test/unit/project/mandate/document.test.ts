@@ -196,9 +196,7 @@ describe("a mandate with a valid signature", () => {
     expect(refusal(() => read(text, minutes(-5)))).toBe("accepted");
     expect(refusal(() => read(text, minutes(-5) - 1))).toMatch(/^mandate\.time: .*in the future/);
     expect(refusal(() => read(text, minutes(120) - 1))).toBe("accepted");
-    expect(refusal(() => read(text, minutes(120)))).toMatch(
-      /^mandate\.expired: Mandate 0f1e2d3c expired at 2026-12-01T12:00:00.000Z/,
-    );
+    expect(refusal(() => read(text, minutes(120)))).toMatch(/^mandate\.time: .*it expired at 2026-12-01T12:00:00.000Z/);
     const long = (ms: number) =>
       signMandate(mandateOf({ expires: new Date(ISSUED + 90 * 86_400_000 + ms).toISOString() }), key);
     expect(refusal(() => read(long(0)))).toBe("accepted");
