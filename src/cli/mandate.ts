@@ -27,10 +27,7 @@ export const runMandateKey: Action<object, [file: string]> = async (terminal, { 
   const write = async () => createKey(path.resolve(source.cwd, file));
   const public_key = await orRefuse(write(), (why) => problem("mandate.key/written", { file, why }));
   printResult(terminal, "mandate key", { file, public_key }, `${public_key}\n`);
-  say(
-    terminal,
-    `The private key is in ${file}. Add the public key, with a name, to HOSTFORM_APPROVERS: NAME=${public_key}`,
-  );
+  say(terminal, `The private key is in ${file}. Add NAME=${public_key} to HOSTFORM_APPROVERS, or to HOSTFORM_RUNNERS.`);
   return 0;
 };
 
