@@ -19,7 +19,7 @@ const { HostformError, loadProject } = await shipped("library.js");
 const profile = { plan: "id", money: "minor" } as never;
 
 /** A state in memory. A dead process writes nothing. */
-class SharedState {
+export class SharedState {
   text: string | undefined;
   holder: object | undefined;
 
@@ -58,7 +58,6 @@ export class Dead extends Error {}
 export class Process {
   readonly stop = new AbortController();
   isDead = false;
-  mutations = 0;
   #left: number;
 
   constructor(crashAt = Number.POSITIVE_INFINITY) {
@@ -144,17 +143,19 @@ export class Machines {
     return this.#store?.() ?? new MemoryStore({ tables, clock: host.clock, account: "agency", sharing: "machines" });
   }
 
+  /** Loads the project in a process. @param state Default: the state of all machines. */
   async load(
     declaration: DeclarationValue,
     process = new Process(),
     env: Readonly<Record<string, string | undefined>> = {},
+    state = this.state,
   ) {
     return loadProject({
       declaration,
       directory: this.directory,
       env: { ...this.host.env, ...env },
       clock: this.host.clock,
-      state: this.state.of(process),
+      state: state.of(process),
       store: () => storeOf(process, this.store()),
       lockTimeoutMs: 3_600_000,
     });
