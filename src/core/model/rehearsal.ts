@@ -17,7 +17,6 @@ interface OfOrder {
 export interface InvoiceFact extends OfOrder {
   readonly fact: "invoice";
   readonly at: string;
-  readonly invoice: string;
   readonly currency: string;
   readonly total: number;
   /** True if the assumption pays it. */
@@ -46,12 +45,8 @@ export type PassageFact = InvoiceFact | SiteFact | ExpiryFact;
 
 /** A period in the sandbox. */
 export interface Passage {
-  readonly from: string;
-  readonly to: string;
   /** Oldest first. */
   readonly facts: readonly PassageFact[];
-  /** Invoices that were open at the beginning. */
-  readonly open: readonly InvoiceFact[];
   /** Number of deliveries to webhooks by event. None is sent. */
   readonly events: Readonly<Record<string, number>>;
 }

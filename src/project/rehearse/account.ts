@@ -15,7 +15,6 @@ import { profileOf } from "../doctor/profile.ts";
 import { asker, takeSurvey } from "../doctor/survey.ts";
 import type { Provider } from "../providers.ts";
 import { type ImportedReading, importedAccount } from "./imported.ts";
-import { type Listed, recordedBy } from "./material.ts";
 
 export interface ReadingOptions {
   /** Resources of this account in the state. They replace what no list shows. */
@@ -38,13 +37,10 @@ export async function readAccount(
   { resources, grantsOf = [], coupons = [], signal }: ReadingOptions,
 ): Promise<AccountReading> {
   const survey = await takeSurvey(asker(client.raw, signal));
-  const rights = rightsIn(survey);
   const services = await account.list(service);
-  const recorded = resources.flatMap(({ attributes: { service_id } }) =>
-    service_id == null ? [] : [String(service_id)],
-  );
+  const recorded = resources.map(({ attributes }) => String(attributes.service_id));
   const parents = [...new Set([...recorded, ...grantsOf])].filter((id) => services.has(id));
-  const listed: Listed = {
+  const imported = importedAccount({
     services,
     webhooks: await readable(account.list(webhook)),
     clients: await readable(account.list(clientAccount)),
@@ -52,15 +48,11 @@ export async function readAccount(
     grants: new Map(
       await Promise.all(parents.map(async (id) => [id, await readable(account.list(grant, id))] as const)),
     ),
-  };
-  const imported = importedAccount({
-    listed,
     plans: await account.knownPlans(),
     invoices: await readable(account.invoices.all()),
-    recorded: recordedBy(resources),
+    resources,
     coupons: [...new Set(coupons)],
-    rights,
-    settings: account.settings,
+    rights: rightsIn(survey),
     now: account.answeredAt(),
   });
   const profile = [profileOf(survey), "registrant=loose"].filter((text) => text !== "").join(",");

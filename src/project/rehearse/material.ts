@@ -1,36 +1,38 @@
 /** Material of a rehearsal: the objects of an account as they were read, and functions that read single values. */
 import type { InvoiceRecord, PlanRecord } from "../../core/api/index.ts";
-import type { ReadSettings, Remote } from "../../core/kinds/kind.ts";
+import type { Remote } from "../../core/kinds/kind.ts";
 import { type AccountReport, fail, parseAddress, type ResourceState, readMoment } from "../../core/model/index.ts";
 import type { ImportedAccount } from "../../sandbox/index.ts";
 
-/** Objects of the account. Null if the token may not read them. */
-export interface Listed {
-  readonly services: ReadonlyMap<string, Remote>;
-  readonly webhooks: ReadonlyMap<string, Remote> | null;
-  readonly clients: ReadonlyMap<string, Remote> | null;
-  readonly migrations: ReadonlyMap<string, Remote> | null;
-  /** By id of the service. */
-  readonly grants: ReadonlyMap<string, ReadonlyMap<string, Remote> | null>;
-}
+type List = ReadonlyMap<string, Remote>;
 
+/** Objects of the account. A list is null if the token may not read it. */
 export interface Material {
-  readonly listed: Listed;
+  readonly services: List;
+  readonly webhooks: List | null;
+  readonly clients: List | null;
+  readonly migrations: List | null;
+  /** By id of the service. */
+  readonly grants: ReadonlyMap<string, List | null>;
   readonly plans: readonly PlanRecord[];
-  /** Null if the token may not read them. */
   readonly invoices: readonly InvoiceRecord[] | null;
-  readonly recorded: Recorded;
+  /** Resources of the account in the state. */
+  readonly resources: readonly ResourceState[];
+  /** Declared coupon codes. */
   readonly coupons: readonly string[];
   readonly rights: Pick<AccountReport, "abilities" | "restricted">;
-  readonly settings: ReadSettings;
   /** Time of the reading, by the host's clock. */
   readonly now: number;
 }
 
-export type ImportedInvoice = ImportedAccount["invoices"][number];
+export interface Conversion extends Material {
+  /** Amount of the sandbox for 1 in the host's unit. */
+  readonly unit: number;
+  /** Collects ids for a sentence about what the API does not show. `{}` is the place of the ids. */
+  doubt(sentence: string, id: string): void;
+}
 
-/** Collects ids for a sentence about what the API does not show. `{}` is the place of the ids. */
-export type Doubt = (sentence: string, id: string) => void;
+export type ImportedInvoice = ImportedAccount["invoices"][number];
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
@@ -56,20 +58,11 @@ export const scaled = (amount: number | null, unit: number): number => Math.max(
 export const hasDiscount = (row: PlanRecord): boolean =>
   row.manage_discount_percent !== null || row.price_after_discount !== null;
 
-/** Recorded resources by type and id. */
-type Recorded = ReadonlyMap<string, ReadonlyMap<string, ResourceState>>;
-
-export function recordedBy(resources: readonly ResourceState[]): Recorded {
-  const byType = Map.groupBy(resources, ({ address }) => parseAddress(address)?.type ?? "");
-  const byId = (of: readonly ResourceState[]) => new Map(of.map((one) => [String(one.attributes.id), one] as const));
-  return new Map([...byType].map(([type, of]) => [type, byId(of.filter(({ attributes: { id } }) => id != null))]));
-}
-
-/** Adds calendar months. A day that the month lacks becomes its last day. */
-export function monthsAfter(ms: number, months: number): number {
-  const date = new Date(ms);
-  date.setUTCMonth(date.getUTCMonth() + months);
-  // 31 January + 1 month would be in March.
-  if (date.getUTCDate() < new Date(ms).getUTCDate()) date.setUTCDate(0);
-  return date.getTime();
-}
+/** Returns the recorded resources of a type, by id. */
+export const recordedOf = (resources: readonly ResourceState[], type: string): ReadonlyMap<string, ResourceState> =>
+  new Map(
+    resources.flatMap((one) => {
+      const { id } = one.attributes;
+      return id != null && parseAddress(one.address)?.type === type ? [[String(id), one]] : [];
+    }),
+  );

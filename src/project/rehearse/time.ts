@@ -2,9 +2,9 @@
  * Lets time run in the sandbox of a rehearsal, under an assumption about payments. In: the control of a sandbox. Out: the facts
  * in order. Advances from one due step to the next, so that each invoice is paid at its creation.
  */
-import type { ExpiryFact, InvoiceFact, Passage, PassageFact, SiteFact, Unpaid } from "../../core/model/index.ts";
-import type { Control, OpenCollection, Service } from "../../sandbox/index.ts";
-import { monthsAfter } from "./material.ts";
+import type { ExpiryFact, Passage, PassageFact, Unpaid } from "../../core/model/index.ts";
+import { monthsAfter } from "../../report/index.ts";
+import type { Control, Invoice } from "../../sandbox/index.ts";
 
 export interface PassageOptions {
   /** Calendar months. */
@@ -19,80 +19,53 @@ export interface PassageOptions {
 
 /** @throws the abort reason if `signal` is aborted. */
 export async function passTime(control: Control, options: PassageOptions): Promise<Passage> {
-  const { months, unpaid, unit = 1, signal } = options;
+  const { months, unpaid, open, unit = 1, signal } = options;
   const { now: from } = control.clock();
-  const to = new Date(monthsAfter(Date.parse(from), months)).toISOString();
+  const to = `${monthsAfter(from.slice(0, 10), months)}${from.slice(10)}`;
   const facts: PassageFact[] = [];
+  const events: Record<string, number> = {};
   const invoices = control.list("invoices");
-  const opened = invoices.filter(({ status }) => status === "unpaid").map(({ id }) => id);
-  const open = options.open ?? new Set(opened);
+  let lastInvoice = invoices.at(-1)?.id;
   let lastSent = control.list("deliveries").at(-1)?.id;
-  const read = <K extends OpenCollection>(collection: K, id: number) => {
-    try {
-      return control.get(collection, id);
-    } catch {
-      // The sandbox has no such record.
-      return undefined;
-    }
-  };
-  const orderOf = (id: number) => ({
-    order: String(id),
-    domain: (read("services", id) ?? read("domains", id))?.domain ?? null,
-  });
-  const invoiceFact = (invoice: number): InvoiceFact => {
-    const { created_at: at, order_id, currency, total, status } = control.get("invoices", invoice);
-    const of = { ...orderOf(order_id), invoice: String(invoice) };
-    return { fact: "invoice", at, ...of, currency, total: total / unit, paid: status === "paid" };
+  const orders = [...control.list("services"), ...control.list("domains")];
+  const domains = new Map(orders.map(({ id, domain }) => [id, domain]));
+  const orderOf = (id: number) => ({ order: String(id), domain: domains.get(id) ?? null });
+  const pay = (all: readonly Invoice[]): void => {
+    for (const { id, status } of all) if (unpaid !== "all" && status === "unpaid") control.payInvoice(id);
   };
   /** Adds the changes of services by some work. */
-  const watch = (orders: Iterable<number>, at: string, work: () => void): void => {
-    const before = [...new Set(orders)].flatMap((id) => read("services", id) ?? []);
+  const watch = (at: string, work: () => void): void => {
+    const before = new Map(control.list("services").map(({ id, status }) => [id, status]));
     work();
-    for (const one of before) facts.push(...siteFact(one.status, control.get("services", one.id), at));
-  };
-  const pay = (ids: readonly number[], at: string): void => {
-    if (unpaid === "all") return;
-    const due = ids.map((id) => control.get("invoices", id)).filter(({ status }) => status === "unpaid");
-    const work = () => {
-      for (const { id } of due) control.payInvoice(id);
-    };
-    watch(
-      due.map(({ order_id }) => order_id),
-      at,
-      work,
-    );
-  };
-  /** Returns the ids of new records. Their numbers have no gaps. */
-  const newIn = (collection: "invoices" | "deliveries", last: number | undefined): number[] => {
-    if (last === undefined) return control.list(collection).map(({ id }) => id);
-    const ids: number[] = [];
-    while (read(collection, last + ids.length + 1) !== undefined) ids.push(last + ids.length + 1);
-    return ids;
+    for (const { id, status, suspended_for } of control.list("services")) {
+      if (status === before.get(id)) continue;
+      const of = { at, ...orderOf(id) };
+      if (status === "active") facts.push({ fact: "online", ...of, reason: null });
+      else if (status === "suspended") facts.push({ fact: "offline", ...of, reason: suspended_for });
+      // Only an unpaid invoice ends a service here.
+      else facts.push({ fact: "ended", ...of, reason: "unpaid" });
+    }
   };
 
-  pay(
-    opened.filter((id) => unpaid === "none" || !open.has(id)),
-    from,
-  );
-  const atStart = opened.map(invoiceFact);
-  const events: Record<string, number> = {};
-  let last = invoices.at(-1)?.id;
+  watch(from, () => pay(invoices.filter(({ id }) => unpaid === "none" || (open !== undefined && !open.has(id)))));
   for (let stop = from; stop < to; ) {
     signal?.throwIfAborted();
-    const due = control.upcoming(Number.POSITIVE_INFINITY).filter(({ what, at }) => what !== "deliver" && at <= to);
-    stop = due[0]?.at ?? to;
-    const now = due.flatMap(({ at, order_id }) => (at === stop && order_id !== null ? [order_id] : []));
-    watch(now, stop, () => {
+    const [next] = control.upcoming(Number.POSITIVE_INFINITY).filter(({ what }) => what !== "deliver");
+    stop = next !== undefined && next.at < to ? next.at : to;
+    watch(stop, () => {
       const seconds = (Date.parse(stop) - Date.parse(control.clock().now)) / 1000;
       if (seconds > 0) control.advanceClock({ seconds });
+      pay(control.list("invoices", lastInvoice));
     });
-    const raised = newIn("invoices", last);
-    last = raised.at(-1) ?? last;
-    pay(raised, stop);
-    facts.push(...raised.map(invoiceFact));
-    const sent = newIn("deliveries", lastSent);
-    lastSent = sent.at(-1) ?? lastSent;
-    for (const { event } of sent.map((id) => control.get("deliveries", id))) events[event] = (events[event] ?? 0) + 1;
+    for (const { id, order_id, currency, total, status } of control.list("invoices", lastInvoice)) {
+      const of = { at: stop, ...orderOf(order_id) };
+      facts.push({ fact: "invoice", ...of, currency, total: total / unit, paid: status === "paid" });
+      lastInvoice = id;
+    }
+    for (const { id, event } of control.list("deliveries", lastSent)) {
+      events[event] = (events[event] ?? 0) + 1;
+      lastSent = id;
+    }
     // Ends the attempts to deliver events, of which the sandbox keeps the newest, and lets an abort through.
     await control.settled();
   }
@@ -101,17 +74,5 @@ export async function passTime(control: Control, options: PassageOptions): Promi
     .flatMap(({ expires_at: at, service_id, email }): ExpiryFact[] =>
       at === null || at <= from || at > to ? [] : [{ fact: "expired", at, ...orderOf(service_id), email }],
     );
-  return {
-    ...{ from, to, open: atStart, events },
-    facts: [...facts, ...expiries].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)),
-  };
-}
-
-function siteFact(before: Service["status"], { id, domain, status, suspended_for }: Service, at: string): SiteFact[] {
-  if (before === status) return [];
-  const of = { at, order: String(id), domain };
-  if (status === "active") return [{ fact: "online", ...of, reason: null }];
-  // Only an unpaid invoice ends a service here.
-  const isOffline = status === "suspended";
-  return [{ fact: isOffline ? "offline" : "ended", ...of, reason: isOffline ? suspended_for : "unpaid" }];
+  return { facts: [...facts, ...expiries].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)), events };
 }

@@ -63,9 +63,9 @@ export function controlOf(world: World) {
         for (const name of OPEN_COLLECTIONS) state[name] = structuredClone(store.table(name).all());
         return state as unknown as SandboxState;
       }),
-    /** Returns the records of a collection, oldest first. */
-    list: <K extends OpenCollection>(collection: K): Collections[K][] =>
-      act(() => structuredClone(openTable(store, collection).all())),
+    /** Returns the records of a collection with a higher id than `after`, oldest first. */
+    list: <K extends OpenCollection>(collection: K, after = 0): Collections[K][] =>
+      act(() => structuredClone(openTable(store, collection).filter(({ id }) => id > after))),
     get: <K extends OpenCollection>(collection: K, id: number): Collections[K] =>
       on(collection, id, (record) => record),
     /** Changes fields of a record except its id, to create drift. */

@@ -160,33 +160,20 @@ test.each<[string, object, object, string, object]>([
     "an unknown status",
     { status: "Held" },
     {},
-    "Services with an unknown status have no renewals: 71.",
+    "Services with an unknown status, or without a readable price, term or due date, have no renewals: 71.",
     { status: "Held" },
   ],
   [
     "an unknown billing cycle",
     { billing_cycle: "lunar" },
     {},
-    "Services without a readable price, term or due date",
+    "Services with an unknown status, or without",
     { renews: false },
   ],
-  ["no price", { price: null }, {}, "Services without a readable price, term or due date", { renews: false, price: 0 }],
-  [
-    "a negative price",
-    { price: -5 },
-    {},
-    "Services without a readable price, term or due date",
-    { renews: false, price: 0 },
-  ],
-  [
-    "no due date",
-    { next_due_date: null },
-    {},
-    "Services without a readable price, term or due date",
-    { next_due_date: "" },
-  ],
+  ["no price", { price: null }, {}, "Services with an unknown status, or without", { renews: false, price: 0 }],
+  ["a negative price", { price: -5 }, {}, "Services with an unknown status, or without", { renews: false, price: 0 }],
+  ["no due date", { next_due_date: null }, {}, "Services with an unknown status, or without", { next_due_date: "" }],
   ["another due day", { next_due_date: "2026-12-01" }, {}, "fits neither the order nor a payment", { anchor_day: 1 }],
-  ["a shorter month", { created_at: "2026-08-31T09:00:00Z", next_due_date: "2026-11-30" }, {}, "", { anchor_day: 31 }],
   [
     "a pending order",
     { status: "pending" },
@@ -226,6 +213,16 @@ test.each<[string, object, object, string, object]>([
   await copy.close();
 });
 
+test("terms end on the day of the order again after a shorter month", async () => {
+  const fields = { created_at: "2026-08-31T09:00:00Z", next_due_date: "2026-11-30" };
+  const there = await answering({ "/plans": [plan], "/services": [{ ...service, ...fields }], "/invoices": [invoice] });
+  const reading = await read(there);
+  expect(reading.assumptions.join(" ")).not.toContain("fits neither the order nor a payment");
+  await using copy = await rehearsed(reading);
+  await passTime(copy.control, { months: 4, unpaid: "none" });
+  expect(copy.control.list("services")).toMatchObject([{ next_due_date: "2027-03-31" }]);
+});
+
 test("the state knows the reason of a suspension, its queued job and the hosting plan", async () => {
   const there = await answering({
     "/plans": [plan, { ...plan, plan_id: 6 }],
@@ -261,14 +258,14 @@ test("amounts with a fraction are calculated exactly, and shown as the host show
   expect(again.account.services).toMatchObject([{ price: 1050 }]);
 });
 
-test("a plan without a price in a currency costs nothing there, and a sentence says so", async () => {
+test("a hosting plan without a price in a currency costs nothing there, and a sentence says so", async () => {
   const there = await answering({
     "/plans": [{ plan_id: 5, name: "Basic" }],
     "/services": [{ ...service, currency: "EUR", billing_cycle: "quarterly", price: 2700 }],
     "/invoices": [],
   });
   const { account, assumptions } = await read(there);
-  expect(account.plans).toMatchObject([{ prices: { USD: 0, GEL: 0, EUR: 900 } }]);
+  expect(account.plans).toMatchObject([{ prices: { USD: 0, GEL: 0, EUR: 0 } }]);
   expect(assumptions.join(" ")).toContain("shows no price in every currency");
 });
 
@@ -332,18 +329,18 @@ test("counts every event, also more than the sandbox keeps, and the payments of 
   const { control } = sandbox;
   for (const { id } of control.seedServices({ count: 450 })) if (id % 450 === 0) control.terminateService(id);
   control.advanceClock({ months: 1 });
-  const open = control.list("invoices").filter(({ status }) => status === "unpaid").length;
+  const before = control.list("invoices").filter(({ status }) => status === "unpaid");
   control.create("webhooks", { url: "https://hooks.example/", events: ["invoice.created", "invoice.paid"] });
-  const { facts, events, open: before } = await passTime(control, { months: 12, unpaid: "none" });
+  const { facts, events } = await passTime(control, { months: 12, unpaid: "none" });
   const own = new Set(control.list("services").flatMap((one) => (one.customer_id === 1 ? [String(one.id)] : [])));
   const raised = facts.filter((one) => one.fact === "invoice" && own.has(one.order)).length;
   expect(raised).toBeGreaterThan(5000);
   expect(events).toEqual({
     "invoice.created": raised,
-    "invoice.paid": raised + before.filter(({ order }) => own.has(order)).length,
+    "invoice.paid": raised + before.filter(({ order_id }) => own.has(String(order_id))).length,
   });
-  expect(before).toHaveLength(open);
-  expect(before.every(({ paid }) => paid)).toBe(true);
+  expect(before.length).toBeGreaterThan(0);
+  expect(before.filter(({ id }) => control.get("invoices", id).status !== "paid")).toEqual([]);
 });
 
 test("an abort ends the passage of time", async () => {

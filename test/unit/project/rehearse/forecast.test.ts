@@ -4,13 +4,14 @@ import type { Passage, Unpaid } from "../../../../src/core/model/index.ts";
 import { passTime } from "../../../../src/project/rehearse/time.ts";
 import type { Control, Invoice, Sandbox, Service } from "../../../../src/sandbox/index.ts";
 import { drawnProfile } from "../../../support/drawn-profile.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { startSandbox, withKnownForm } from "../../../support/sandbox.ts";
 import { DIGITS, read, rehearsed, START } from "./harness.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MONTHS = 12;
+const DRAWS = runs(50);
 const PLANS = [11, 12, 13, 21, 22, 31, 32, 33, 41, 42];
 
 const index = fc.nat(30);
@@ -238,6 +239,11 @@ function undetermined(control: Control, services: readonly Service[]): ReadonlyM
       // The API shows no reason of a suspension.
       if (one.status === "suspended" && one.suspended_for === "request" && overdue)
         return [[one.id, "Suspended services with an overdue invoice come back when it is paid"]];
+      // The API does not show when a service with an old unpaid invoice ends: it may have been provisioned late.
+      const old = bills.some(
+        ({ status, due_date }) => status === "unpaid" && Date.parse(due_date) + 30 * DAY_MS <= now,
+      );
+      if (old) return [[one.id, "Services with an invoice that is overdue for 30 days"]];
       // The API shows neither the coupon of a service nor the discount of a plan that is no longer sold.
       const billed = bills.filter(({ status }) => status !== "cancelled");
       const isSold = plans.get(one.plan_id)?.active;
@@ -307,10 +313,10 @@ test("the forecast of twelve months equals what the host then does", { timeout: 
         for (const { text } of actual.sites) counts[text.split(" ")[1] as "offline"] += 1;
       }
     }),
-    { numRuns: 50, endOnFailure: true },
+    { numRuns: DRAWS, endOnFailure: true },
   );
   // The draws cover every kind of fact, and nearly every service is compared.
-  expect(Math.min(counts.offline, counts.online, counts.ended, counts.grants)).toBeGreaterThan(50);
-  expect(counts.exact).toBeGreaterThan(1500);
-  expect(counts.excepted).toBeLessThan(30);
+  expect(Math.min(counts.offline, counts.online, counts.ended, counts.grants)).toBeGreaterThan(DRAWS);
+  expect(counts.exact).toBeGreaterThan(30 * DRAWS);
+  expect(counts.excepted).toBeLessThan(0.6 * DRAWS);
 });
