@@ -10,33 +10,33 @@ import type { RecordId } from "./store/store.ts";
 import type { World } from "./world.ts";
 
 /**
- * Fills the store from the snapshot or the seed, unless the data file contains data.
- * @throws SandboxOptionError for an unusable snapshot, and for a snapshot together with conflicting options.
+ * Fills the store from the snapshot, the account or the seed, unless the data file contains data.
+ * @throws SandboxOptionError for an unusable snapshot or account, and for one together with conflicting options.
  */
 export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): void {
   const { store, settings } = world;
+  const { snapshot } = options;
+  const source = snapshot !== undefined ? "snapshot" : settings.account && "account";
+  if (snapshot !== undefined && settings.account !== undefined)
+    throw new SandboxOptionError("Leave the account or the snapshot out.");
   const kept = seedOf(store) !== undefined;
-  if (settings.account !== undefined && (kept || options.snapshot !== undefined || settings.frozenAt !== undefined)) {
-    throw new SandboxOptionError(
-      "An account fills an empty sandbox, and continues at its own time. Leave the snapshot and the clock out, or name a new data file.",
-    );
-  }
-  if (options.snapshot === undefined) {
-    if (kept) store.onCommit();
-    else store.transaction(() => fill(world));
+  if (source === undefined && kept) {
+    store.onCommit();
     return;
   }
-  if (kept) {
-    throw new SandboxOptionError("The data file already holds data. Leave the snapshot out, or name a new file.");
+  if (source !== undefined && kept) {
+    throw new SandboxOptionError(`The data file already holds data. Leave the ${source} out, or name a new file.`);
   }
-  if (settings.frozenAt !== undefined) {
-    throw new SandboxOptionError("A snapshot continues at its own time. Leave the clock or the snapshot out.");
+  if (source !== undefined && settings.frozenAt !== undefined) {
+    throw new SandboxOptionError(`The ${source} continues at its own time. Leave the clock or the ${source} out.`);
   }
   try {
-    restoreSnapshot(world, options.snapshot);
+    if (snapshot === undefined) store.transaction(() => fill(world));
+    else restoreSnapshot(world, snapshot);
   } catch (error) {
-    throw error instanceof Refusal ? new SandboxOptionError(error.message, "snapshot") : error;
+    throw error instanceof Refusal ? new SandboxOptionError(error.message, source) : error;
   }
+  if (snapshot === undefined) return;
   if (options.seed === undefined || options.seed === settings.seed) return;
   throw new SandboxOptionError(
     `The snapshot was made from the seed "${settings.seed}", not "${options.seed}". Leave the seed out.`,

@@ -39,9 +39,7 @@ export interface SandboxOptions {
   deliverTo?: DeliverTo;
   /** Text of a snapshot (`control.snapshot()`), which also sets the seed and the time. */
   snapshot?: string;
-  /**
-   * Account of a host, instead of the seeded data. It is the account of the tokens `agency` and `viewer`. A reset restores it.
-   */
+  /** Account of a host, instead of the seeded data. It is the account of the token `agency`. A reset restores it. */
   account?: ImportedAccount;
   /** Called after each exchange on the API port. */
   observe?: (exchange: Exchange) => void;

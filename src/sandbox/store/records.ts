@@ -304,6 +304,7 @@ export interface ImportedAccount {
   webhooks: readonly OfHost<Webhook>[];
   accounts: readonly OfHost<Account>[];
   migration_requests: readonly OfHost<MigrationRequest>[];
+  /** `id`: 0 for an unknown order, which gets a new number. */
   domains: readonly Omit<DomainOrder, "customer_id">[];
 }
 

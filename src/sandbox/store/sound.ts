@@ -37,6 +37,7 @@ function isDay(text: string): boolean {
 
 /** Rules by field name. Statuses and product types may be any word, because clients must accept unknown words (§2 Gaps). */
 const EVERYWHERE: Readonly<Record<string, FieldRule>> = {
+  id: whole,
   currency: oneOf(CURRENCIES),
   product_types: someOf(PRODUCT_TYPES),
   abilities: someOf(ABILITIES),

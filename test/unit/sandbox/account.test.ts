@@ -98,7 +98,7 @@ test("new orders and invoices continue the host's numbers, with the price and di
   const { control } = sandbox;
   expect(control.list("services").map(({ id }) => id)).toEqual([7001, 7002]);
   expect(control.list("invoices").at(-1)).toMatchObject({
-    ...{ id: 9002, order_id: 7002, invoice_number: "INV-2026-000043", subtotal: 1000, total: 900 },
+    ...{ id: 9002, order_id: 7002, subtotal: 1000, total: 900 },
   });
   expect(control.clock()).toEqual({ now: AT, frozen: false });
 });
@@ -153,13 +153,12 @@ test("a renewal costs what the host has billed", async () => {
   expect(sandbox.control.list("invoices").at(-1)).toMatchObject({ subtotal: 1000, total: 123 });
 });
 
-test("the tokens have the abilities and the scope of the host's token", async () => {
+test("the token has the abilities and the scope of the host's token", async () => {
   const own = account({ abilities: ["view", "technical"], service_ids: [7001] });
   const { sandbox, send } = await start({ account: own });
   expect((await send("GET", "/services/7001")).status).toBe(200);
   expect((await send("GET", "/invoices")).status).toBe(403);
-  expect((await send("GET", "/webhooks", { token: sandbox.tokens.viewer })).status).toBe(403);
-  expect(sandbox.tokens.customer).toBe("");
+  expect([sandbox.tokens.viewer, sandbox.tokens.customer]).toEqual(["", ""]);
   const standard = await start({ account: account({ track: "standard", tier: null }) });
   expect((await standard.send("GET", "/accounts")).status).toBe(403);
 });
@@ -182,7 +181,7 @@ test("an account is kept in a data file, which no second account may fill", asyn
   await using first = await startSandbox({ data, account: account(named(UUID)) });
   const webhooks = first.control.list("webhooks");
   await first.close();
-  await expect(startSandbox({ data, account: account() })).rejects.toThrow("An account fills an empty sandbox");
+  await expect(startSandbox({ data, account: account() })).rejects.toThrow("Leave the account out");
   await using again = await startSandbox({ data });
   expect(again.control.list("webhooks")).toEqual(webhooks);
 });
@@ -190,9 +189,9 @@ test("an account is kept in a data file, which no second account may fill", asyn
 test.each<[string, object]>([
   ["account must be an account with the time `at`", { account: 5 }],
   ["account must be an account with the time `at`", { account: account({ at: "soon" }) }],
-  ["An account fills an empty sandbox", { account: account(), clock: AT }],
-  ["An account fills an empty sandbox", { account: account(), snapshot: "{}" }],
-  ["its id is -1, not a number", { account: account({ services: [service({ id: -1 })] }) }],
+  ["The account continues at its own time", { account: account(), clock: AT }],
+  ["Leave the account or the snapshot out", { account: account(), snapshot: "{}" }],
+  ['The field "id" must be a whole number', { account: account({ services: [service({ id: -1 })] }) }],
   ['The field "price" must be a whole number', { account: account({ services: [service({ price: 1.5 })] }) }],
   ['The field "due_date" must be a date', { account: account({ invoices: [invoice({ due_date: "2026-02-31" })] }) }],
   ['The field "created_at" must be an instant', { account: account({ services: [service({ created_at: "x" })] }) }],
