@@ -23,9 +23,10 @@ const FREE = ["currency", "term", "events", "next_due_date"];
 /** Fills an empty store. Must run inside a transaction. @throws Refusal (422) for an unusable record */
 export function plantAccount(world: World, account: ImportedAccount): void {
   const { store, clock, settings } = world;
-  const { track, tier, abilities, service_ids, services, invoices, domains } = account;
+  const { at, isManage, abilities, service_ids, services, invoices, domains } = account;
   markFilled(world);
-  clock.place(Date.parse(account.at), false);
+  clock.place(Date.parse(at), false);
+  const [track, tier] = isManage ? (["manage", "growth"] as const) : (["standard", null] as const);
   const customer = store.table("customers").put({ id: CUSTOMER, name: "agency", track, tier });
   plantToken(world, 1, customer, "agency", abilities, service_ids);
   type Row = { id: number };
@@ -40,23 +41,16 @@ export function plantAccount(world: World, account: ImportedAccount): void {
   add("plans", account.plans, { product_id: 1 });
   const product_types = account.plans.map(({ product_type }) => product_type);
   const coupon = { percent: 0, product_types, terms: [...TERM_MONTHS], active: true };
-  for (const [at, code] of account.coupons.entries()) store.table("coupons").put({ id: at + 1, code, ...coupon });
-  const continued = (id: string, numbers: readonly number[], first: number): void => {
-    store.table("counters").put({ id, value: numbers.reduce((a, b) => Math.max(a, b), first - 1) });
-  };
-  continued("orders", [...services, ...domains].map(({ id }) => id).concat(invoices.map((one) => one.order_id)), 1001);
-  continued(
-    "invoices",
-    invoices.map(({ id }) => id),
-    5001,
-  );
+  for (const [index, code] of account.coupons.entries()) store.table("coupons").put({ id: index + 1, code, ...coupon });
+  const counters = store.table("counters");
+  const orders = [...services.map(({ id }) => id), ...invoices.map(({ order_id }) => order_id)];
+  counters.put({ id: "orders", value: Math.max(1000, ...orders) });
+  counters.put({ id: "invoices", value: Math.max(5000, ...invoices.map(({ id }) => id)) });
   const plain = services.map(({ anchor_day: _day, renews: _renews, queued: _queued, ...service }) => service);
   add("services", plain);
   add("invoices", invoices);
-  add(
-    "domains",
-    domains.map(({ id, ...domain }) => ({ ...domain, id: id || store.next("orders") })),
-  );
+  const registered = domains.map((one) => ({ ...one, id: one.id || store.next("orders") }));
+  add("domains", registered);
   add("grants", numbered(world, "grant", account.grants), {});
   add("accounts", numbered(world, "account", account.accounts));
   const requests = numbered(world, "migration_request", account.migration_requests);

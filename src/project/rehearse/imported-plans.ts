@@ -50,8 +50,7 @@ function monthlyPrice(row: PlanRecord, currency: string): number | undefined {
 /** Returns the sandbox's word of a product, or the host's own. */
 export function productOf(word: string | null): Plan["product_type"] {
   const letters = (word ?? "").toLowerCase().replace(/[^a-z]/g, "");
-  if (letters.includes("wordpress")) return "wordpress";
-  if (letters.includes("vps")) return "vps";
-  if (letters.includes("desktop")) return "virtual_desktop";
-  return (letters.includes("shared") ? "shared" : (word ?? "shared")) as Plan["product_type"];
+  const types = ["wordpress", "virtual_desktop", "vps", "shared"];
+  const found = types.find((type) => letters.includes(type.replace("_", "")));
+  return (found ?? word ?? "shared") as Plan["product_type"];
 }

@@ -37,11 +37,13 @@ export function serviceOf(
   const isStuck = phase === "pending" && newest === undefined;
   if (isStuck && invoices !== null) doubt("Pending services without an invoice stay pending: {}.", id);
 
-  const overdue = bills.find((bill) => bill.status === "unpaid" && Date.parse(bill.due_date) <= now);
-  if (overdue !== undefined && !isOver && Date.parse(overdue.due_date) + GIVEN_UP_DAYS * DAY_MS <= now)
+  const isOwed =
+    newest?.status === "unpaid" || (newest?.status === "cancelled" && (phase === "pending" || Date.parse(due) <= now));
+  if (isOwed && !isOver && Date.parse(newest.due_date) + GIVEN_UP_DAYS * DAY_MS <= now)
     doubt("Services with an invoice that is overdue for 30 days end 30 days from now: {}.", id);
+  const isOverdue = bills.some(({ status, due_date }) => status === "unpaid" && Date.parse(due_date) <= now);
   const { job, suspended } = recorded?.private ?? {};
-  const isUnpaid = phase === "suspended" && overdue !== undefined && suspended?.declared !== true;
+  const isUnpaid = phase === "suspended" && isOverdue && suspended?.declared !== true;
   if (isUnpaid) doubt("Suspended services with an overdue invoice come back when it is paid: {}.", id);
 
   if (plan === undefined && !isOver)

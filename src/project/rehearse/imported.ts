@@ -21,7 +21,8 @@ import {
   textOf,
 } from "./material.ts";
 
-export interface ImportedReading extends Pick<SandboxOptions, "rendering"> {
+/** Options of the sandbox that imitates the host, and facts about the account. */
+export interface ImportedReading extends Pick<SandboxOptions, "profile" | "rendering"> {
   readonly account: ImportedAccount;
   /** Amount of the sandbox for 1 in the host's unit. */
   readonly unit: number;
@@ -39,7 +40,7 @@ const ALWAYS = [
 const MOST_NAMED = 5;
 
 export function importedAccount(material: Material): ImportedReading {
-  const { invoices, coupons, rights, now } = material;
+  const { invoices, coupons, rights, profile, now } = material;
   const doubts = new Map<string, Set<string>>();
   const unit = unitOf(material);
   const at = new Date(now).toISOString();
@@ -63,15 +64,14 @@ export function importedAccount(material: Material): ImportedReading {
   const identity = ({ id, created_at }: JsonObject) => ({ id: String(id), created_at: instantOf(created_at) ?? at });
   const account: ImportedAccount = {
     at,
-    track: isManage ? "manage" : "standard",
-    tier: isManage ? "growth" : null,
+    isManage,
     abilities: (["view", "technical", "billing"] as const).filter((name) => rights.abilities[name] !== "no"),
     service_ids: rights.restricted === "yes" ? services.map(({ id }) => id) : null,
     plans: sold,
     coupons,
     services,
     invoices: bills,
-    grants: [...material.grants].flatMap(([service, listed]) =>
+    grants: material.grants.flatMap(([service, listed]) =>
       live(listed, grants)
         .filter(({ service_id }) => String(service_id) === service)
         .map((one) => ({
@@ -124,7 +124,7 @@ export function importedAccount(material: Material): ImportedReading {
       : []),
     ...[...doubts].map(([sentence, ids]) => sentence.replace("{}", () => some([...ids], MOST_NAMED))),
   ];
-  return { account, unit, assumptions, rendering: renderingOf(material.plans, unit) };
+  return { account, unit, assumptions, profile, rendering: renderingOf(material.plans, unit) };
 }
 
 /** Returns the objects that exist, with the recorded values that the host does not show. Without a list: the recorded ones. */

@@ -1,28 +1,76 @@
-/** Material of a rehearsal: the objects of an account as they were read, and functions that read single values. */
-import type { InvoiceRecord, PlanRecord } from "../../core/api/index.ts";
-import type { Remote } from "../../core/kinds/kind.ts";
-import { type AccountReport, fail, parseAddress, type ResourceState, readMoment } from "../../core/model/index.ts";
+/**
+ * Reads the material of a rehearsal with GET requests only: the objects of an account. Also defines functions that read single
+ * values. Must not: read a list twice that the plan has read.
+ */
+import type { PlanRecord } from "../../core/api/index.ts";
+import { clientAccount } from "../../core/kinds/client-account.ts";
+import { grant } from "../../core/kinds/grant.ts";
+import { migrationRequest } from "../../core/kinds/migration-request.ts";
+import { service } from "../../core/kinds/service/index.ts";
+import { webhook } from "../../core/kinds/webhook.ts";
+import {
+  fail,
+  HostformError,
+  isForbidden,
+  isNoList,
+  parseAddress,
+  type ResourceState,
+  readMoment,
+} from "../../core/model/index.ts";
 import type { ImportedAccount } from "../../sandbox/index.ts";
+import { rightsIn } from "../doctor/access.ts";
+import { profileOf } from "../doctor/profile.ts";
+import { asker, takeSurvey } from "../doctor/survey.ts";
+import type { Provider } from "../providers.ts";
 
-type List = ReadonlyMap<string, Remote>;
-
-/** Objects of the account. A list is null if the token may not read it. */
-export interface Material {
-  readonly services: List;
-  readonly webhooks: List | null;
-  readonly clients: List | null;
-  readonly migrations: List | null;
-  /** By id of the service. */
-  readonly grants: ReadonlyMap<string, List | null>;
-  readonly plans: readonly PlanRecord[];
-  readonly invoices: readonly InvoiceRecord[] | null;
-  /** Resources of the account in the state. */
+export interface ReadingOptions {
+  /** Resources of this account in the state. They replace what no list shows. */
   readonly resources: readonly ResourceState[];
+  /** Ids of further services whose grants are needed, besides those with recorded grants. */
+  readonly grantsOf?: Iterable<string>;
   /** Declared coupon codes. */
-  readonly coupons: readonly string[];
-  readonly rights: Pick<AccountReport, "abilities" | "restricted">;
-  /** Time of the reading, by the host's clock. */
-  readonly now: number;
+  readonly coupons?: Iterable<string>;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the objects of an account. A list is null if the token may not read it. */
+export async function readMaterial(
+  { client, account }: Pick<Provider, "client" | "account">,
+  { resources, grantsOf = [], coupons = [], signal }: ReadingOptions,
+) {
+  const survey = await takeSurvey(asker(client.raw, signal));
+  const services = await account.list(service);
+  const recorded = resources.map(({ attributes }) => String(attributes.service_id));
+  const parents = [...new Set([...recorded, ...grantsOf])].filter((id) => services.has(id));
+  return {
+    services,
+    webhooks: await readable(account.list(webhook)),
+    clients: await readable(account.list(clientAccount)),
+    migrations: await readable(account.list(migrationRequest)),
+    /** By id of the service. */
+    grants: await Promise.all(parents.map(async (id) => [id, await readable(account.list(grant, id))] as const)),
+    plans: await account.knownPlans(),
+    invoices: await readable(account.invoices.all()),
+    resources,
+    coupons: [...new Set(coupons)],
+    rights: rightsIn(survey),
+    /** Profile of the sandbox that imitates the host. */
+    profile: [profileOf(survey), "registrant=loose"].filter((text) => text !== "").join(","),
+    /** Time of the reading, by the host's clock. */
+    now: account.answeredAt(),
+  };
+}
+
+export type Material = Awaited<ReturnType<typeof readMaterial>>;
+
+/** Returns null if the token may not read the list, or the host has none. */
+async function readable<T>(list: Promise<T>): Promise<T | null> {
+  try {
+    return await list;
+  } catch (error) {
+    if (error instanceof HostformError && (isForbidden(error) || isNoList(error))) return null;
+    throw error;
+  }
 }
 
 export interface Conversion extends Material {

@@ -288,8 +288,8 @@ type ImportedService = Omit<Service, "customer_id"> & {
 export interface ImportedAccount {
   /** Time of the reading (ISO 8601, UTC), at which the clock of the sandbox starts. */
   at: string;
-  track: Customer["track"];
-  tier: Tier | null;
+  /** True for the Manage track and the tier Growth. */
+  isManage: boolean;
   /** Abilities of the token. */
   abilities: readonly Ability[];
   /** Scope of the token, as in {@link Token}. */

@@ -25,7 +25,7 @@ const invoice = (fields: Partial<ImportedInvoice> = {}): ImportedInvoice => ({
 });
 
 const account = (fields: Partial<ImportedAccount> = {}): ImportedAccount => ({
-  ...{ at: AT, track: "manage", tier: "growth", abilities: ["view", "technical", "billing"], service_ids: null },
+  ...{ at: AT, isManage: true, abilities: ["view", "technical", "billing"], service_ids: null },
   plans: [
     {
       ...{ id: 5, name: "Basic", product_type: "shared", currency: "USD", prices: { USD: 1000 } },
@@ -159,7 +159,7 @@ test("the token has the abilities and the scope of the host's token", async () =
   expect((await send("GET", "/services/7001")).status).toBe(200);
   expect((await send("GET", "/invoices")).status).toBe(403);
   expect([sandbox.tokens.viewer, sandbox.tokens.customer]).toEqual(["", ""]);
-  const standard = await start({ account: account({ track: "standard", tier: null }) });
+  const standard = await start({ account: account({ isManage: false }) });
   expect((await standard.send("GET", "/accounts")).status).toBe(403);
 });
 

@@ -144,7 +144,7 @@ test("a token that only views: no invoices, and grants and webhooks as the state
   expect(account.abilities).toEqual(["view"]);
   expect(account.grants).toMatchObject([{ id: "g-1", expires_at: "2027-01-31T00:00:00.000Z" }]);
   expect(account.webhooks).toMatchObject([{ id: "w-1", events: ["invoice.paid"] }]);
-  expect(account.domains).toMatchObject([{ domain: "acme.example", status: "active" }]);
+  expect(account.domains).toMatchObject([{ id: 0, domain: "acme.example", years: 1, status: "active" }]);
   expect(assumptions.join(" ")).toMatch(/cannot read invoices.*API shows no domains/);
   const copy = await rehearsed(reading);
   const { facts } = await passTime(copy.control, { months: 3, unpaid: "none" });

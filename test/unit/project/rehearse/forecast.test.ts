@@ -239,11 +239,11 @@ function undetermined(control: Control, services: readonly Service[]): ReadonlyM
       // The API shows no reason of a suspension.
       if (one.status === "suspended" && one.suspended_for === "request" && overdue)
         return [[one.id, "Suspended services with an overdue invoice come back when it is paid"]];
-      // The API does not show when a service with an old unpaid invoice ends: it may have been provisioned late.
-      const old = bills.some(
-        ({ status, due_date }) => status === "unpaid" && Date.parse(due_date) + 30 * DAY_MS <= now,
-      );
-      if (old) return [[one.id, "Services with an invoice that is overdue for 30 days"]];
+      // The API does not show when a service with an old invoice ends: it may have been provisioned late.
+      const { status, due_date = "" } = bills.at(-1) ?? {};
+      const isEnded = one.status === "pending" || Date.parse(one.next_due_date) <= now;
+      if ((status === "unpaid" || (status === "cancelled" && isEnded)) && Date.parse(due_date) + 30 * DAY_MS <= now)
+        return [[one.id, "Services with an invoice that is overdue for 30 days"]];
       // The API shows neither the coupon of a service nor the discount of a plan that is no longer sold.
       const billed = bills.filter(({ status }) => status !== "cancelled");
       const isSold = plans.get(one.plan_id)?.active;

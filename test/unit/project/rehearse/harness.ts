@@ -3,7 +3,9 @@ import { HostingClient } from "../../../../src/core/api/index.ts";
 import { readingSettings } from "../../../../src/core/kinds/provider-settings.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
 import type { ProviderConfig, ResourceState } from "../../../../src/core/model/index.ts";
-import { type AccountReading, type ReadingOptions, readAccount } from "../../../../src/project/rehearse/account.ts";
+import { readAccount } from "../../../../src/project/rehearse/account.ts";
+import type { ImportedReading } from "../../../../src/project/rehearse/imported.ts";
+import type { ReadingOptions } from "../../../../src/project/rehearse/material.ts";
 import type { Sandbox } from "../../../../src/sandbox/index.ts";
 import { startSandbox } from "../../../support/sandbox.ts";
 
@@ -21,7 +23,7 @@ export interface Reading extends Partial<Omit<ReadingOptions, "signal">> {
 export async function read(
   { url, tokens }: Pick<Sandbox, "url" | "tokens">,
   { token = tokens.agency, config = {}, resources = [], ...options }: Reading = {},
-): Promise<AccountReading> {
+): Promise<ImportedReading> {
   const client = new HostingClient({ baseUrl: url, token, requestsPerMinute: 6000 });
   try {
     const account = new Account(client, readingSettings(config));
@@ -32,7 +34,7 @@ export async function read(
 }
 
 /** Starts the sandbox of a rehearsal. */
-export const rehearsed = ({ account, profile, rendering }: AccountReading): Promise<Sandbox> =>
+export const rehearsed = ({ account, profile, rendering }: ImportedReading): Promise<Sandbox> =>
   startSandbox({
     ...{ account, profile, clock: { now: () => START }, deliverTo: "nowhere", rateLimit: 0 },
     ...(rendering && { rendering }),
