@@ -4,20 +4,23 @@ import { listPrice } from "../../core/kinds/service/quote.ts";
 import { monthsOf } from "../../core/kinds/service/words.ts";
 import { CURRENCIES } from "../../core/model/index.ts";
 import type { ImportedAccount, Plan } from "../../sandbox/index.ts";
-import { type Conversion, hasDiscount, scaled } from "./material.ts";
+import { type Conversion, scaled } from "./material.ts";
 
 export type ImportedPlan = ImportedAccount["plans"][number];
 
 export function plansOf({ plans, unit, doubt }: Conversion): ImportedPlan[] {
   const rows = Map.groupBy(plans, ({ plan_id }) => plan_id);
   return [...rows].flatMap(([id, of]) => {
-    const [first] = of;
+    // A host may list each billing cycle. The shortest one shows the price of a month.
+    const entries = of.toSorted((a, b) => cycleOf(a) - cycleOf(b));
+    const [first] = entries;
     if (id === null || first === undefined) return [];
     const name = first.name ?? String(id);
     const prices: ImportedPlan["prices"] = {};
     for (const currency of CURRENCIES) {
-      const monthly = of.map((row) => monthlyPrice(row, currency)).find((price) => price !== undefined);
-      const isMapped = of.some((row) => Object.keys(row.prices).length > 0);
+      const priced = entries.find((row) => listPrice(row, currency) !== null);
+      const monthly = priced && Number(listPrice(priced, currency)) / cycleOf(priced);
+      const isMapped = entries.some((row) => Object.keys(row.prices).length > 0);
       if (monthly === undefined && isMapped) continue;
       prices[currency] = scaled(monthly ?? 0, unit);
       if (monthly === undefined)
@@ -25,14 +28,14 @@ export function plansOf({ plans, unit, doubt }: Conversion): ImportedPlan[] {
       else if (Math.abs(scaled(monthly, unit) - monthly * unit) > 0.001)
         doubt("The host shows no price of a month, so it is rounded for new orders of these hosting plans: {}.", name);
     }
-    const { price, price_after_discount, manage_discount_percent } = of.find(hasDiscount) ?? first;
+    const { price, price_after_discount, manage_discount_percent } = first;
     const discount = price && price_after_discount !== null ? 1 - price_after_discount / price : 0;
     const percent = manage_discount_percent ?? Math.round(discount * 10_000) / 100;
     return {
       id,
       name,
       product_type: productOf(first.product_type),
-      currency: (first.currency ?? "USD") as Plan["currency"],
+      currency: (first.currency ?? Object.keys(prices)[0] ?? "USD") as Plan["currency"],
       prices,
       manage_discount_percent: Math.min(100, Math.max(0, percent)),
       active: true,
@@ -40,12 +43,8 @@ export function plansOf({ plans, unit, doubt }: Conversion): ImportedPlan[] {
   });
 }
 
-/** Returns the list price of a month. Undefined if the row has none. */
-function monthlyPrice(row: PlanRecord, currency: string): number | undefined {
-  const price = listPrice(row, currency);
-  const months = monthsOf(row.billing_cycle) ?? 1;
-  return price === null || months < 1 ? undefined : price / months;
-}
+/** Returns the months of a listed price. */
+const cycleOf = ({ billing_cycle }: PlanRecord): number => monthsOf(billing_cycle) || 1;
 
 /** Returns the sandbox's word of a product, or the host's own. */
 export function productOf(word: string | null): Plan["product_type"] {

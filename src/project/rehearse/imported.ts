@@ -11,7 +11,6 @@ import { serviceOf } from "./imported-services.ts";
 import {
   type Conversion,
   dayOf,
-  hasDiscount,
   type ImportedInvoice,
   instantOf,
   type Material,
@@ -33,7 +32,7 @@ export interface ImportedReading extends Pick<SandboxOptions, "profile" | "rende
 const ALWAYS = [
   "Each term is billed at its end. An unpaid invoice suspends its service 7 days later and ends it after 30 more days. A new order ends after 37 days without payment.",
   "A renewal costs as much as the last renewal of the service. Without one, it costs the list price less the discount of the hosting plan, and less 3 % to 20 % for a term of 3 to 36 months.",
-  "Coupons count only for the first term. Taxes, new prices and renewals of domains are not counted.",
+  "Discounts of coupons, taxes, new prices and renewals of domains are not counted.",
 ];
 
 /** Maximum number of ids in a sentence. */
@@ -58,7 +57,7 @@ export function importedAccount(material: Material): ImportedReading {
     const own = byOrder.get(numberOf("service", one.id)) ?? [];
     return serviceOf(one, { ...conversion, recorded: orders.get(one.id), sold, bills: own });
   });
-  const isManage = material.clients !== null || material.plans.some(hasDiscount);
+  const isManage = material.clients !== null || sold.some((plan) => plan.manage_discount_percent > 0);
   const grants = recorded("hosting_grant");
   const domains = recorded("hosting_domain");
   const identity = ({ id, created_at }: JsonObject) => ({ id: String(id), created_at: instantOf(created_at) ?? at });
@@ -118,7 +117,6 @@ export function importedAccount(material: Material): ImportedReading {
     ...ALWAYS,
     ...(invoices === null ? ["The token cannot read invoices: hostform counts none as open."] : []),
     ...(isManage ? ["The account has the partner tier Growth or above."] : []),
-    ...(coupons.length > 0 ? ["The discount of a coupon is not counted."] : []),
     ...(domains.size > 0
       ? ["The API shows no domains: they are as the state has them, and new registrations cost nothing here."]
       : []),

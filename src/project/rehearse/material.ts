@@ -2,7 +2,6 @@
  * Reads the material of a rehearsal with GET requests only: the objects of an account. Also defines functions that read single
  * values. Must not: read a list twice that the plan has read.
  */
-import type { PlanRecord } from "../../core/api/index.ts";
 import { clientAccount } from "../../core/kinds/client-account.ts";
 import { grant } from "../../core/kinds/grant.ts";
 import { migrationRequest } from "../../core/kinds/migration-request.ts";
@@ -102,9 +101,6 @@ export function numberOf(noun: string, id: unknown): number {
 
 /** Returns an amount in the unit of the sandbox. */
 export const scaled = (amount: number | null, unit: number): number => Math.max(0, Math.round((amount ?? 0) * unit));
-
-export const hasDiscount = (row: PlanRecord): boolean =>
-  row.manage_discount_percent !== null || row.price_after_discount !== null;
 
 /** Returns the recorded resources of a type, by id. */
 export const recordedOf = (resources: readonly ResourceState[], type: string): ReadonlyMap<string, ResourceState> =>

@@ -279,6 +279,13 @@ test("a price of a year is rounded to months, and a sentence says so", async () 
   expect(assumptions.join(" ")).toContain("is rounded for new orders of these hosting plans: Basic $&.");
 });
 
+test("the shortest billing cycle of a hosting plan is the price of a month", async () => {
+  const yearly = { ...plan, price: 9000, billing_cycle: "annually" };
+  const { account, assumptions } = await read(await answering({ "/plans": [yearly, plan], "/services": [service] }));
+  expect(account.plans).toMatchObject([{ id: 5, prices: { USD: 1000 } }]);
+  expect(assumptions.join(" ")).not.toContain("is rounded");
+});
+
 test("a 403 for invoices is stated, and any other failure ends the reading", async () => {
   const one = { "/plans": [plan], "/services": [service] };
   const there = await answering({ ...one, "/invoices": 403 });
