@@ -61,4 +61,5 @@ const TITLES: Readonly<Record<string, string>> = {
   terraform: "Terraform",
   state: "The state",
   monitor: "Monitoring",
+  mcp: "The MCP server",
 };
