@@ -51,6 +51,7 @@ const TITLES: Readonly<Record<string, string>> = {
   plan: "Planning",
   account: "Accounts",
   guard: "Guards",
+  mandate: "Mandates and receipts",
   policy: "The policy",
   fleet: "Fleets",
   apply: "Applying",

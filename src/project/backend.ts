@@ -3,14 +3,13 @@ import { randomUUID } from "node:crypto";
 import { isIP } from "node:net";
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
-import { create, endOfErrors, exists, isInside, requirePrivateFolder, SECRET_COMMAND_MS } from "../core/files/index.ts";
+import { create, exists, requirePrivateFolder } from "../core/files/index.ts";
 import { connectTo, nameOfServer, parsePgServer, requireVerified, s3Place, stateFolder } from "../core/local/index.ts";
 import {
   amended,
   attempt,
   type Backend,
   type Clock,
-  childEnvironment,
   errnoOf,
   fail,
   HostformError,
@@ -18,7 +17,6 @@ import {
   located,
   messageOf,
   milliseconds,
-  parsedJson,
   type State,
 } from "../core/model/index.ts";
 import {
@@ -41,6 +39,7 @@ import {
   thisProcess,
 } from "../core/record/index.ts";
 import { backendSettings } from "../fronts/source/index.ts";
+import { keyFromCommand, type Tokens, wordsOf } from "./key-command.ts";
 import type { OwnState } from "./library-types.ts";
 import { problem, raise } from "./messages.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
@@ -313,28 +312,8 @@ export function stateKeys(
   clear?: "keep",
 ) {
   const { env } = source;
-  /** Runs the key command. It runs without a shell, without credentials, and outside of the project. Its output is secret. */
-  const start = async (command: readonly [string, ...string[]], variable: string, input = "") => {
-    const options = {
-      cwd: folderOfUser(source),
-      // Remove even variables that HOSTFORM_CHILD_ENV allows.
-      env: childEnvironment({ ...env, HOSTFORM_CHILD_ENV: undefined }, await tokens()),
-      input,
-      timeoutMs: SECRET_COMMAND_MS,
-    };
-    const { failure, stdout, stderr } = await host.capture(command, options);
-    redaction.learn(`command in ${variable}`, stdout);
-    if (failure === undefined) return stdout;
-    const isTofu = variable === TF_ENCRYPTION;
-    return fail("state.key", `The command ${isTofu ? `${command[0]} ` : ""}in ${variable} ${failure}`, {
-      detail: endOfErrors(stderr, stdout),
-      remedies: [
-        isTofu
-          ? "Write its absolute path. The program prints OpenTofu's header, then its keys as JSON."
-          : "Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else.",
-      ],
-    });
-  };
+  const start = async (command: readonly [string, ...string[]], variable: string, input = "") =>
+    keyFromCommand({ source, host, redaction }, command, { variable, input, tokens: await tokens() });
   const run: KeyCommand = (command, variable) => start(wordsOf(command, variable), variable);
   const format = formatIn(env);
   const ofTofu = format === undefined ? undefined : env[TF_ENCRYPTION]?.trim();
@@ -369,31 +348,5 @@ function formatIn(env: ProjectSource["env"]): "opentofu" | undefined {
   if (format === undefined || format === "opentofu") return format;
   return fail("state.key", `HOSTFORM_STATE_FORMAT is ${JSON.stringify(format)}`, {
     remedies: ["Set it to opentofu, or unset it for hostform's own form."],
-  });
-}
-
-/** Returns the names of environment variables with API tokens. */
-type Tokens = () => Promise<readonly (string | undefined)[]>;
-
-/**
- * Returns the home folder of the user, who wrote the key command. If the home folder is inside the project: the root of the
- * disk.
- */
-function folderOfUser({ env, dir, cwd }: ProjectSource): string {
-  const home = env.HOME || env.USERPROFILE || "";
-  const isOwn = path.isAbsolute(home) && exists(home) && ![dir, cwd].some((one) => isInside(one, home));
-  return isOwn ? home : path.parse(dir).root;
-}
-
-/** Splits a command into the program and its arguments. The command is words or a JSON list. */
-function wordsOf(command: string, variable: string): [string, ...string[]] {
-  const text = command.trim();
-  const list = parsedJson(text);
-  const words = Array.isArray(list) ? list : /^\[|["'\\]/.test(text) ? [] : text.split(/\s+/);
-  const [program, ...args] = words.every((word) => typeof word === "string") ? words : [];
-  if (program !== undefined) return [program, ...args];
-  return fail("state.key", `${variable} is not a program with its arguments`, {
-    detail: "hostform starts the program without a shell: quotes and backslashes have no meaning.",
-    remedies: [`Write it as a list in JSON: ${variable}='["program", "an argument"]'.`],
   });
 }

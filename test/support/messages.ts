@@ -1,6 +1,7 @@
 /** Sample parameters for each message of the catalogue. The compiler rejects a new message without samples. */
 import type { catalogue } from "../../src/core/messages/index.ts";
 import type { Given } from "../../src/core/messages/message.ts";
+import { mandateSamples } from "./mandate-messages.ts";
 import { stateSamples } from "./state-messages.ts";
 
 type Messages = typeof catalogue;
@@ -442,6 +443,22 @@ export const samples: Samples = {
     shares: "hosting_service.www 500",
   })),
   "apply.price": [{ ...resource, planned: "at most 100 USD", now: "at most 120 USD", unit: spending.unit }],
+  "mandate.required": [{ work: "An apply" }],
+  "mandate.store": [
+    { id: "m1", isMemory: true },
+    { id: "m1", isMemory: false },
+  ],
+  "mandate.expired": [{ id: "m1", expires: "2026-11-21T10:00:00.000Z" }],
+  "mandate.revoked": [{ id: "m1", at: "2026-11-21T10:00:00.000Z" }],
+  "mandate.used": [{ id: "m1", uses: 2 }],
+  "mandate.limit/orders": [{ ...resource, id: "m1", orders: 1, limit: 1 }],
+  "mandate.limit/price": [
+    { ...resource, id: "m1", currency: "EUR", isPriced: true },
+    { ...resource, id: "m1", currency: "EUR", isPriced: false },
+  ],
+  "mandate.limit/spend": [{ ...resource, id: "m1", currency: "USD", most: 500, spent: 600, limit: 1000 }],
+  "mandate.limit/removals": [{ id: "m1", removals: 2, before: 1, limit: 2 }],
+  "mandate.scope": [{ id: "m1", what: "other targets", found: ["hosting_service.www"], allowed: "client:acme" }],
   "guard.removals": [{ ...removals, limit: 1 }],
   "guard.removals/percent": [{ ...removals, limit: 10 }],
   "guard.removals/default": [{ ...removals, limit: 30 }],
@@ -629,5 +646,6 @@ export const samples: Samples = {
     { ...hookSecret, failure: "ENOENT: no such file.", code: "ENOENT", missing: undefined },
     { ...hookSecret, failure: "EIO: input or output failed.", code: "EIO", missing: undefined },
   ],
+  ...mandateSamples,
   ...stateSamples,
 };

@@ -8,8 +8,16 @@ export { costOf, plan } from "./assemble-plan.ts";
 export type { DataReading, ReadData } from "./data.ts";
 export { dependentsOf, narrow } from "./dependencies.ts";
 export { type Applying, PARALLELISM, secondsToSend } from "./estimate.ts";
-export type { Limits } from "./guards.ts";
-export { amountsOf, checkGuards, type GuardContext, type MonthBudget, ordersOf, storeRefusals } from "./guards.ts";
+export type { Limits, Order, Ordered } from "./guards.ts";
+export {
+  amountsOf,
+  checkGuards,
+  type GuardContext,
+  type MonthBudget,
+  mayBeIn,
+  ordersOf,
+  storeRefusals,
+} from "./guards.ts";
 export { holdBack } from "./held-back.ts";
 export { ownerIn, siblingsOf } from "./identity.ts";
 export { checkMonth } from "./month.ts";

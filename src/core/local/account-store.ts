@@ -17,6 +17,8 @@ export interface AccountStore {
   readonly isResettable: boolean;
   /** Path of the shared file, or the database with its server. Absent: the store is in memory, or its folder is unknown. */
   readonly file?: string | undefined;
+  /** Processes that share the notes: those of this machine, or of all machines. Absent: the notes are in memory. */
+  readonly sharing?: "machine" | "machines" | undefined;
 
   /** Returns the reasons why no create can be recorded: `store.busy`, `store.newer`. Call this before a run changes the account. */
   refusals(): Promise<readonly Diagnostic[]>;

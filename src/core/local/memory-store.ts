@@ -77,6 +77,7 @@ interface MemoryStoreOptions {
   readonly isResettable?: boolean;
   readonly clock?: Clock;
   readonly tables?: MemoryTables;
+  readonly sharing?: AccountStore["sharing"];
   /** Name of the process. Default: a unique one. */
   readonly process?: string;
   readonly onWaiting?: (holder: TurnHolder) => void;
@@ -88,6 +89,7 @@ export class MemoryStore implements AccountStore {
   readonly habits: string | undefined = "habits";
   readonly requests: Ledger;
   readonly isResettable: boolean;
+  readonly sharing: AccountStore["sharing"];
   readonly #tables: MemoryTables;
   /** Unique id of this process. */
   readonly #who: string;
@@ -99,6 +101,7 @@ export class MemoryStore implements AccountStore {
     const { account = "", isResettable = false, clock = systemClock, tables = new MemoryTables() } = options;
     this.account = account;
     this.isResettable = isResettable;
+    this.sharing = options.sharing;
     const who = options.process ?? randomUUID();
     this.#who = who;
     this.requests = new MemoryLedger(tables.window, who);

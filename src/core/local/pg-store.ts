@@ -53,6 +53,7 @@ export class PgStore implements AccountStore {
   readonly account: string;
   readonly requests: PgRequests;
   readonly habits = "habits ";
+  readonly sharing = "machines";
   readonly file: string;
   readonly isResettable: boolean;
   readonly #options: PgStoreOptions;

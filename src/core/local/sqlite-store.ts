@@ -73,6 +73,7 @@ export class SqliteStore implements AccountStore {
   readonly account: string;
   readonly requests: SharedRequests;
   readonly habits: string;
+  readonly sharing = "machine";
   readonly isResettable: boolean;
   readonly #place: () => string;
   readonly #options: SqliteStoreOptions;

@@ -17,6 +17,8 @@ import { creates } from "./creates.ts";
 import { declaration } from "./declaration.ts";
 import { limits } from "./limits.ts";
 import { locks } from "./locks.ts";
+import { mandateLimits } from "./mandate-limits.ts";
+import { mandates } from "./mandates.ts";
 import { type Given, problemsOf, type Raise, raiseOf } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
@@ -36,10 +38,12 @@ export const catalogue = {
   ...accounts,
   ...declaration,
   ...limits,
+  ...mandateLimits,
   ...processes,
   ...requests,
   ...states,
   ...locks,
+  ...mandates,
   ...secretPlaces,
 };
 

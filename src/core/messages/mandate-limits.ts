@@ -1,0 +1,82 @@
+/** Messages about the limits of a mandate, and about its ledger. */
+import { counted, some } from "../model/index.ts";
+import { type Catalogue, error, type Words } from "./message.ts";
+
+const OTHER = "Ask the approver for another mandate.";
+
+type Of = Words<"id">;
+
+export const mandateLimits = {
+  "mandate.required": error(({ work }: Words<"work">) => ({
+    summary: `${work} needs a mandate`,
+    detail: "HOSTFORM_APPROVERS is set, so nothing changes the account without a mandate.",
+    remedies: ["Apply with a mandate that an approver signed, or unset HOSTFORM_APPROVERS."],
+  })),
+  "mandate.store": error(({ id, isMemory }: Of & { readonly isMemory: boolean }) => ({
+    summary: `The store of the account cannot count the uses of mandate ${id}`,
+    detail: isMemory
+      ? "The store is in memory, so every run starts with an empty ledger."
+      : "The store is on this machine, so another machine could use the mandate again.",
+    remedies: [
+      "Keep the store in PostgreSQL (HOSTFORM_STORE).",
+      ...(isMemory ? [] : ["Use a mandate for one saved plan."]),
+    ],
+  })),
+  "mandate.expired": error(({ id, expires }: Of & Words<"expires">) => ({
+    summary: `Mandate ${id} expired at ${expires}`,
+    remedies: [OTHER],
+  })),
+  "mandate.revoked": error(({ id, at }: Of & Words<"at">) => ({
+    summary: `Mandate ${id} was revoked at ${at}`,
+    remedies: [OTHER],
+  })),
+  "mandate.used": error(({ id, uses }: Of & { readonly uses: number }) => ({
+    summary: `Mandate ${id} was used ${counted(uses, "time")}, which is its limit`,
+    remedies: [OTHER],
+  })),
+  "mandate.limit/orders": error(
+    ({ id, orders, limit, address }: Of & Words<"address"> & Record<"orders" | "limit", number>) => ({
+      summary: `${address}: not ordered, because mandate ${id} allows ${counted(limit, "order")}, and ${orders} are counted`,
+      remedies: [OTHER],
+    }),
+  ),
+  "mandate.limit/price": error(
+    ({ id, address, currency, isPriced }: Of & Words<"address" | "currency"> & { readonly isPriced: boolean }) => ({
+      summary: isPriced
+        ? `${address}: not ordered, because mandate ${id} has no limit for ${currency}`
+        : `${address}: not ordered, because mandate ${id} limits the amount, and the price is unknown`,
+      remedies: [OTHER],
+    }),
+  ),
+  "mandate.limit/spend": error(
+    ({
+      id,
+      address,
+      currency,
+      most,
+      spent,
+      limit,
+    }: Of & Words<"address" | "currency"> & Record<"most" | "spent" | "limit", number>) => ({
+      summary: `${address}: not ordered, because mandate ${id} allows ${limit} ${currency}`,
+      detail: `Counted so far: ${spent} ${currency}. This order: at most ${most} ${currency}. Amounts are in the API's own unit.`,
+      remedies: [OTHER],
+    }),
+  ),
+  "mandate.limit/removals": error(
+    ({ id, removals, before, limit }: Of & Record<"removals" | "before" | "limit", number>) => ({
+      summary: `The plan removes ${counted(removals, "resource")}; mandate ${id} allows ${limit} in total`,
+      detail: `Removed before: ${before}.`,
+      remedies: [OTHER],
+    }),
+  ),
+  "mandate.scope": error(
+    ({ id, what, found, allowed }: Of & Words<"what" | "allowed"> & { readonly found: readonly string[] }) => ({
+      summary: `Mandate ${id} does not allow this plan: ${what}`,
+      detail: [
+        ...(found.length > 0 ? [`Plan: ${some(found)}.`] : []),
+        ...(allowed === "" ? [] : [`Mandate: ${allowed}.`]),
+      ].join("\n"),
+      remedies: [OTHER],
+    }),
+  ),
+} satisfies Catalogue;
