@@ -168,6 +168,7 @@ describe("an agent on the standard streams", { timeout: 60_000 }, () => {
     for (const [name, input] of [
       ["destroy", {}],
       ["plan", { allow_removals: true }],
+      ["plan", { destroy: true }],
       ["plan", { targets: Array.from({ length: 101 }, () => "x") }],
       ["apply", { plan: "../../etc/passwd" }],
       ["explain", { about: "x".repeat(301) }],
