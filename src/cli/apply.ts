@@ -17,6 +17,7 @@ import {
 } from "../core/model/index.ts";
 import { carryOut, hasChanges, unchanged } from "../project/apply.ts";
 import { type Caps, GUARD_FLAGS } from "../project/guards.ts";
+import { mandateIn } from "../project/mandate/run.ts";
 import { failureNews, notify } from "../project/notify/index.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
@@ -53,6 +54,9 @@ interface ApplyFlags extends PlanningFlags, FailOnFlags {
   /** Applies the changes that no error affects, without asking. */
   readonly partial?: boolean;
   /** False for `--no-wait`. */
+  /** File of the mandate, and file for its receipt. */
+  readonly mandate?: string;
+  readonly receipt?: string;
   readonly wait?: boolean;
   readonly waitTimeout?: number;
   readonly parallelism?: number;
@@ -68,6 +72,9 @@ export const runApply =
     const reports = await reportsOf(terminal, project, flags.report);
     const applied = reports.orWhy(command, "text", async () => {
       if (file !== undefined) refusePlanFlags(flags);
+      const mandate =
+        flags.mandate === undefined ? undefined : await mandateIn(project.source, flags.mandate, flags.receipt);
+      if (mandate === undefined && flags.receipt !== undefined) raise("usage/receipt", {});
       const { json } = terminal;
       const emit = (messages: readonly UiMessage[]) => {
         for (const message of messages) terminal.document(message);
@@ -94,7 +101,7 @@ export const runApply =
       if (json && !agreed) raise("usage/asks", { command, flag: "--auto-approve" });
       const asked = saved && { ...saved.request, saved, caps: flags };
       const applying = { asks: !agreed, waits: flags.wait ?? true };
-      const options: RunOptions = { command, mode: command, ...planningOf(flags), ...applying, ...asked };
+      const options: RunOptions = { command, mode: command, ...planningOf(flags), ...applying, ...asked, mandate };
       return withPlan(project, options, async (run) => {
         const look = { ...terminal.outLook, moneyScale: run.providers.moneyScale };
         if (json) begin(run.plan);

@@ -113,6 +113,10 @@ const catalogue = {
     detail: "A saved plan is applied without changes.",
     remedies: [`Remove ${flag}, or save another plan: \`hostform plan ${flag} … --out FILE\`.`],
   })),
+  "usage/receipt": error(() => ({
+    summary: "--receipt requires --mandate",
+    remedies: ["Pass the mandate, or remove --receipt."],
+  })),
   "usage/no_services": error(() => ({
     summary: "No service is selected",
     remedies: ["Pass domains or addresses, or `--unpaid-over TIME`, or `--paid`."],

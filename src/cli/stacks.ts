@@ -45,6 +45,8 @@ const FOR_ONE = [
   "maxOrders",
   "maxSpend",
   "maxRemovals",
+  "mandate",
+  "receipt",
 ] as const;
 
 /**

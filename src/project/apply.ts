@@ -3,6 +3,7 @@ import { kinds } from "../core/kinds/index.ts";
 import {
   type ApplyResult,
   changesRecord,
+  HostformError,
   heldIn,
   isError,
   isNoOp,
@@ -28,17 +29,38 @@ interface ApplySettings {
   readonly parallelism?: number;
 }
 
-/** Applies a plan within its limits. @returns the result, with remedies in the language of the project. */
-export async function carryOut(
+/**
+ * Applies a plan within its limits and its mandate. A plan that changes something takes one use of the mandate, also if it fails.
+ * @returns the result, with remedies in the language of the project.
+ */
+export async function carryOut(...given: Parameters<typeof perform>): Promise<ApplyResult> {
+  const [whole] = given;
+  const { plan, store, mandate, policy, project } = whole;
+  policy.confirm(project.host.clock.now());
+  if (mandate === undefined || !hasChanges(plan)) return perform(...given);
+  const end = async (result?: ApplyResult) => {
+    const effects = result === undefined ? [] : entryOf(whole, result).effects.map(({ text }) => text);
+    return mandate.end({ plan, store, effects }, result);
+  };
+  try {
+    await mandate.begin(whole);
+    const result = await perform(...given);
+    const { receipt, warnings } = await end(result);
+    return { ...result, mandate: receipt, diagnostics: [...result.diagnostics, ...warnings] };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function perform(
   whole: Run,
   { wait = true, waitTimeout = 300_000, parallelism = PARALLELISM }: ApplySettings,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
-  const { project, plan, desired, state, limits, policy, all, moves, data, store, providers, interrupts, ...run } =
-    whole;
+  const { project, plan, desired, state, limits, all, moves, data, store, providers, interrupts, ...run } = whole;
   const { source, host, redaction } = project;
   const { stop, abandon } = interrupts;
-  policy.confirm(host.clock.now());
   // Write the complete state file even for a plan without changes: other programs read only this file, not the journal.
   await store.settle();
   await store.rearrange(moves);
@@ -118,3 +140,14 @@ export function withUnread(plan: Plan): Plan {
 /** Returns true if a plan can be applied. @param isPartial True to skip changes that depend on an error. */
 export const mayApply = (plan: Plan, isPartial: boolean): boolean =>
   !isStopped(plan) && plan.forReading === undefined && (heldIn(plan).length === 0 || (isPartial && hasChanges(plan)));
+
+/**
+ * Checks that a plan can be applied.
+ * @param isPartial True to skip changes that an error affects.
+ * @throws HostformError if it cannot.
+ */
+export function requireApplicable(plan: Plan, isPartial: boolean): void {
+  if (mayApply(plan, isPartial)) return;
+  const errors = withUnread(plan).diagnostics.filter(isError);
+  throw new HostformError(errors.length > 0 ? errors : [problem("plan.saved/unfit", { held: heldIn(plan) })]);
+}

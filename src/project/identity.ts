@@ -36,6 +36,20 @@ export function requireAccounts(
   failWith(problems);
 }
 
+/** Compares the objects of accounts with marks, after a plan has read the accounts. @throws HostformError `account.foreign` */
+export async function proveAccounts(
+  aliases: readonly string[],
+  providers: Providers,
+  identities: Readonly<Record<string, AccountMark>>,
+): Promise<void> {
+  requireAccounts(aliases, providers, { resources: new Map() }, identities);
+  for (const alias of aliases) {
+    const { account } = providers.get(alias);
+    await account.confirm?.();
+    account.confirm = undefined;
+  }
+}
+
 /** Compares one account. @throws HostformError `account.foreign` */
 export function requireAccount(alias: string, account: Account, state: State): void {
   const problems = problemsOf(alias, () => account, state);

@@ -1,6 +1,6 @@
 /** The options and results of the library. */
 import type { AccountStore } from "../core/local/account-store.ts";
-import type { ApplyEvent, Channel, Clock, Diagnostic } from "../core/model/index.ts";
+import type { ApplyEvent, Channel, Clock, Diagnostic, Receipt } from "../core/model/index.ts";
 import type { StateLock } from "../core/record/lock.ts";
 import type { StateText } from "../core/record/state-file.ts";
 import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
@@ -164,6 +164,8 @@ export interface PlanOptions extends WorkOptions, GuardFlags {
 
 /** Options of an apply. Its limits can only tighten the limits of the plan. */
 export interface ApplyOptions extends WorkOptions, Caps {
+  /** Text of a mandate. Required if `HOSTFORM_APPROVERS` is set. Default: none. */
+  readonly mandate?: string;
   /** Applies the changes that no error affects. Default: false; a plan with skipped changes is then rejected. */
   readonly partial?: boolean;
   /** True to wait for queued jobs. Default: true. */
@@ -182,6 +184,8 @@ export interface Applied extends Attention {
   readonly diagnostics: readonly DiagnosticJson[];
   /** Addresses of create requests with an unknown result. */
   readonly pending: readonly string[];
+  /** Receipt of the mandate. */
+  readonly receipt?: Receipt | undefined;
 }
 
 /** Result of one change. */

@@ -2,6 +2,7 @@
  * `import { loadProject } from "hostform"`: a project for programs. Its methods equal the commands of the command line.
  * Results, messages and errors contain no secrets.
  */
+import { hash } from "node:crypto";
 import path from "node:path";
 import {
   type ApplyEvent,
@@ -11,11 +12,11 @@ import {
   fail,
   HostformError,
   heldIn,
-  isError,
   isFulfilled,
   type Plan,
   systemClock,
 } from "../core/model/index.ts";
+import type { Seal } from "../core/record/index.ts";
 import { valueFile } from "../fronts/source/index.ts";
 import {
   type Attention,
@@ -39,7 +40,7 @@ import {
   scaleOf,
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
-import { carryOut, hasChanges, mayApply, unchanged, withUnread } from "./apply.ts";
+import { carryOut, hasChanges, mayApply, requireApplicable, unchanged } from "./apply.ts";
 import { templatesIn } from "./declaration.ts";
 import type {
   AdoptAccountOptions,
@@ -52,7 +53,6 @@ import type {
   StatusOptions,
   WorkOptions,
 } from "./library-types.ts";
-import { problem } from "./messages.ts";
 import { failureNews, notify } from "./notify/index.ts";
 import { savedFrom, withPlan } from "./plan.ts";
 import { declarationDigest } from "./plan-origin.ts";
@@ -60,7 +60,14 @@ import { hostOf } from "./programs.ts";
 import { Project } from "./project.ts";
 import { accountsOf } from "./providers.ts";
 import { learnEnvironment, leaving, Redaction } from "./redaction.ts";
-import { type PlanRequest, readSavedPlan, type SavedPlan, writeSavedPlan } from "./saved-plan.ts";
+import {
+  encodeSavedPlan,
+  type PlanRequest,
+  readSavedPlan,
+  type SavedPlan,
+  sealOf,
+  writeSavedPlan,
+} from "./saved-plan.ts";
 import type { Log, ProjectSource } from "./source.ts";
 import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { projectStatus } from "./status.ts";
@@ -156,7 +163,8 @@ class LoadedProject {
     return this.#during(options, (project) =>
       withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base, lock }, async (run) => {
         if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, waits: !approved });
-        return new Planned(project, await savedFrom(run, request), run.providers.moneyScale);
+        const saved: SavedPlan = { ...(await savedFrom(run, request)), isProved: true };
+        return new Planned(project, saved, run.providers.moneyScale, await sealOf(project.state));
       }),
     );
   }
@@ -164,7 +172,8 @@ class LoadedProject {
   /** Reads a plan that {@link Planned.save} or the command line wrote. @throws HostformError `plan.saved`, `state.key`. */
   readPlan(file: string): Promise<Planned> {
     return this.#during({}, async (project) => {
-      return new Planned(project, await readSavedPlan(project, file), await project.declaration.moneyScale());
+      const scale = await project.declaration.moneyScale();
+      return new Planned(project, await readSavedPlan(project, file), scale, await sealOf(project.state));
     });
   }
 
@@ -175,7 +184,7 @@ class LoadedProject {
    * result contains failures of the apply.
    */
   apply(plan: Planned, options: ApplyOptions = {}): Promise<Applied> {
-    const { partial = false, wait, waitTimeoutMs, parallelism, onEvent } = options;
+    const { partial = false, wait, waitTimeoutMs, parallelism, onEvent, mandate: text } = options;
     return this.#during(options, async (project) => {
       const { source, redaction } = project;
       await refuseUntrusted(source, "apply", false);
@@ -184,7 +193,9 @@ class LoadedProject {
       const { request } = saved;
       const { pending, conditions = [] } = saved.plan;
       if (!hasChanges(saved.plan)) return appliedOf(redaction, saved, unchanged(saved.plan));
-      const asked = { ...request, command: request.mode, saved, caps: options, waits: wait };
+      const mandate = text === undefined ? undefined : { text, file: "`mandate`" };
+      const bound = mandate === undefined ? saved : { ...saved, digest: plan.digest };
+      const asked = { ...request, command: request.mode, saved: bound, caps: options, waits: wait, mandate };
       return withPlan(project, asked, async (run) => {
         requireApplicable(run.plan, false);
         run.providers.refresh();
@@ -270,14 +281,17 @@ class Planned implements Attention {
   readonly heldBack: readonly string[];
   readonly #project: Project;
   readonly #saved: SavedPlan;
+  readonly #seal: Seal | undefined;
+  #text: string | undefined;
   readonly #look: { readonly moneyScale: MoneyScale; readonly remedies: typeof yamlRemedies };
 
   /** @internal */
-  constructor(project: Project, saved: SavedPlan, moneyScale: MoneyScale) {
+  constructor(project: Project, saved: SavedPlan, moneyScale: MoneyScale, seal?: Seal) {
     const { redaction } = project;
     const { plan } = saved;
     this.#project = project;
     this.#saved = saved;
+    this.#seal = seal;
     this.#look = { moneyScale, remedies: yamlRemedies };
     this.json = redaction.redactValue(planJson(plan, this.#look)) as PlanJson;
     this.diagnostics = shown(redaction, plan.diagnostics);
@@ -287,6 +301,16 @@ class Planned implements Attention {
     this.hasChanges = hasChanges(plan);
     this.applicable = mayApply(plan, false);
     this.heldBack = heldIn(plan);
+  }
+
+  /** SHA-256 of the file that {@link save} writes, or that {@link LoadedProject.readPlan} read. A mandate names this digest. */
+  get digest(): string {
+    return this.#saved.digest ?? hash("sha256", this.#encoded());
+  }
+
+  #encoded(): string {
+    this.#text ??= encodeSavedPlan(this.#saved, this.#project.redaction, this.#seal);
+    return this.#text;
   }
 
   /** Returns the plan as text, as `hostform plan` prints it. */
@@ -314,7 +338,7 @@ class Planned implements Attention {
     const { redaction } = this.#project;
     return hiding(redaction, async () => {
       requireApplicable(this.#saved.plan, true);
-      await writeSavedPlan(this.#project, file, this.#saved);
+      await writeSavedPlan(this.#project, file, this.#saved, this.#encoded());
     });
   }
 
@@ -322,17 +346,6 @@ class Planned implements Attention {
   static savedIn(plan: Planned): SavedPlan {
     return plan instanceof Planned ? plan.#saved : fail("usage", "The plan was not made by a project");
   }
-}
-
-/**
- * Checks that a plan can be applied.
- * @param isPartial True to skip changes that an error affects.
- * @throws HostformError if it cannot.
- */
-function requireApplicable(plan: Plan, isPartial: boolean): void {
-  if (mayApply(plan, isPartial)) return;
-  const errors = withUnread(plan).diagnostics.filter(isError);
-  throw new HostformError(errors.length > 0 ? errors : [problem("plan.saved/unfit", { held: heldIn(plan) })]);
 }
 
 const attentionIn = (redaction: Redaction, plan: Plan, result?: ApplyResult) =>
@@ -346,6 +359,7 @@ const appliedOf = (redaction: Redaction, { plan }: SavedPlan, result: ApplyResul
   }),
   diagnostics: shown(redaction, result.diagnostics),
   pending: result.pending,
+  ...(result.mandate && { receipt: result.mandate }),
 });
 
 /** Returns the project with the environment or stack of the options. */
@@ -356,16 +370,8 @@ async function chosen(source: ProjectSource, options: LoadOptions): Promise<Proj
     return inEnvironment(source, environment, stack !== undefined);
   }
   if (stack === undefined) return source;
-  const { chooseStacks, refuseTerraformArguments, sourceOn } = await import("./stacks/choose.ts");
-  refuseTerraformArguments(source.env, "apply");
-  const given = Object.entries(variables).map(([name, text]) => ({ name, text }));
-  const named = { only: only === undefined ? [] : [only], variables: given };
-  const { stacks, run } = await chooseStacks(source, path.resolve(source.dir, stack), named, "apply");
-  const [one, ...others] = stacks;
-  if (one !== undefined && others.length === 0) return sourceOn(source, one, run);
-  return fail("usage", `There are ${stacks.length} stacks: ${stacks.map(({ name }) => name).join(", ")}`, {
-    remedies: ["Name one of them with `only`."],
-  });
+  const { sourceOnOne } = await import("./stacks/choose.ts");
+  return sourceOnOne(source, path.resolve(source.dir, stack), only, variables);
 }
 
 function logOf(redaction: Redaction, onProgress?: WorkOptions["onProgress"]): Log {

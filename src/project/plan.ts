@@ -34,6 +34,8 @@ import { budgetOf } from "./history.ts";
 import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
 import { Interrupts } from "./interrupt.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
+import { requireMandate } from "./mandate/gate.ts";
+import { type GivenMandate, RunMandate } from "./mandate/run.ts";
 import { raise } from "./messages.ts";
 import {
   checkOrigin,
@@ -66,6 +68,8 @@ export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly saved?: SavedPlan;
   /** Limits of the run that applies a saved plan. */
   readonly caps?: Caps;
+  /** Mandate that limits the run. Required if the runner trusts approvers. */
+  readonly mandate?: GivenMandate | undefined;
   /** True if nobody reviews the plan before the apply. */
   readonly unattended?: boolean;
   /** True if a person must approve the plan. */
@@ -96,6 +100,7 @@ export interface Run extends Pick<RunOptions, "command"> {
   readonly data: ReadonlyMap<string, DataReading> | undefined;
   readonly limits: Limits;
   readonly policy: RunPolicy;
+  readonly mandate: RunMandate | undefined;
   readonly store: OpenState;
   readonly providers: Providers;
   readonly interrupts: Interrupts;
@@ -130,6 +135,8 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   const { saved } = options;
   checkRefresh(options);
   checkBase(options.base, options);
+  if (options.mandate === undefined && !isReading(options)) requireMandate(source, `\`${options.command}\``);
+  const mandate = options.mandate && (await RunMandate.open(project, options.mandate));
   const policy = await RunPolicy.open(source);
   const { desired: declared, diagnostics: found } = await project.declaration.load();
   const since = options.base === undefined || saved ? undefined : await readBase(project, options.base);
@@ -197,15 +204,24 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       isLater: isReading(options),
     });
     const parts = { project, plan: judged, command: options.command, store, providers, interrupts };
+    const outside = (await mandate?.check({ ...made, plan: judged, providers, saved })) ?? [];
     const month = await budgetOf({ ...made, ...parts, limits: policy.limits(made.limits) }, !isReading(options));
     const { conditions } = judged;
     const attention = conditions && { conditions: conditionsForStack(source, conditions) };
     const verdicts = judged.diagnostics.slice(0, judged.diagnostics.length - made.plan.diagnostics.length);
-    const diagnostics = [...verdicts, ...found, ...compared, ...month.diagnostics, ...providers.takeWarnings()];
+    const limits = mandate ? await mandate.limits(month.limits, judged) : month.limits;
+    const diagnostics = [
+      ...outside,
+      ...verdicts,
+      ...found,
+      ...compared,
+      ...month.diagnostics,
+      ...providers.takeWarnings(),
+    ];
     const { variables } = declared;
     const warned = { ...judged, ...(variables && { variables }), ...attention, diagnostics };
     if (options.command !== "status") interrupts.planned();
-    return await then({ ...made, ...parts, limits: month.limits, policy, plan: warned, shown });
+    return await then({ ...made, ...parts, limits, policy, mandate, plan: warned, shown });
   } finally {
     try {
       const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));

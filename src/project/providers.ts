@@ -13,6 +13,7 @@ import { type Diagnostic, didYouMean, fail, ifExplained, type ProviderConfig, sh
 import type { ProjectDeclaration } from "./declaration.ts";
 import { interruptible } from "./interrupt.ts";
 import type { OpenStore } from "./library-types.ts";
+import { requireMandate } from "./mandate/gate.ts";
 import { learnToken, type Redaction } from "./redaction.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 
@@ -75,6 +76,8 @@ export class Providers {
   #isBesideState = false;
   /** Mark of the state, for accounts that are opened later. */
   place: string | undefined;
+  /** True after the run took a use of a mandate. */
+  isMandated = false;
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, parts: ProjectParts, ends: Ends) {
     this.#configs = configs;
@@ -232,6 +235,7 @@ export class Providers {
       ledger: shared.store.requests,
       stop: AbortSignal.any([this.#over.signal, ...(this.#ends.stop ? [this.#ends.stop] : [])]),
       signal: this.#ends.now,
+      onMutation: () => this.isMandated || requireMandate(source, "This request"),
       onConnecting: (step) => log.connecting(step),
       onRequest: (event) => {
         log.trace?.request(event);

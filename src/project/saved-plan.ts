@@ -60,6 +60,10 @@ export interface SavedPlan {
   readonly origin: Origin;
   /** The plan. In a file, sensitive values are null. */
   readonly plan: Plan;
+  /** SHA-256 of the bytes of the file. */
+  readonly digest?: string;
+  /** True if this run made the plan, or the key of the state proves the file. */
+  readonly isProved?: true;
 }
 
 /** Version of the file format. `PROVED_VERSION`: with a proof by the key of the state. */
@@ -149,17 +153,22 @@ export function plansFolder(env: EnvVars): string | undefined {
   return home && path.join(home, "plans");
 }
 
-/** Writes a plan atomically. Only the owner can read the file. @throws HostformError as `placeForPlan` does. */
+/** Returns the key that proves saved plans, if the state has one. @throws HostformError `state.key`. */
+export async function sealOf(state: Project["state"]): Promise<Seal | undefined> {
+  const encryption = state.encryption();
+  return encryption.key && encryption.recent();
+}
+
+/** Writes a plan atomically. Only the owner can read the file. @param given text of the file, if known. @throws HostformError as `placeForPlan` does. */
 export async function writeSavedPlan(
   { source, state, redaction }: Project,
   file: string,
   saved: SavedPlan,
+  given?: string,
 ): Promise<void> {
   // Check again: the location may have changed.
   const target = await placeForPlan(source, file);
-  const encryption = state.encryption();
-  const seal = encryption.key && (await encryption.recent());
-  const text = encodeSavedPlan(saved, redaction, seal);
+  const text = given ?? encodeSavedPlan(saved, redaction, await sealOf(state));
   const place = { path: target, temporary: beside(target) };
   await orUnwritable(file, () => replaceFile(systemDisk, place, text));
 }
@@ -174,7 +183,7 @@ export async function readSavedPlan({ source, state }: Project, file: string): P
   const bytes = await read(path.resolve(source.cwd, file), reading).catch(unreadable);
   if (bytes.length > MOST_BYTES) raise("plan.saved/foreign", { file, detail: "It is too large for one." });
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-  return provedPlan(text, file, state.encryption());
+  return { ...(await provedPlan(text, file, state.encryption())), digest: hash("sha256", bytes) };
 }
 
 /**
@@ -196,7 +205,7 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
   const detail = "Its content does not match the signature with the key of the state.";
   const edited = () => raise("plan.saved/file", { file, what: "was edited", detail });
   attempt(() => seal.open(proof.text, boundTo(proof.checksum)), ifExplained(edited));
-  return saved;
+  return { ...saved, isProved: true };
 }
 
 /** Binds a proof to plans, so that it is invalid for a state or a journal. */

@@ -47,11 +47,8 @@ export function selected(words: readonly string[], all: readonly Selectable[]): 
 }
 
 function matching(target: string, all: readonly Selectable[]): readonly Selectable[] {
-  const isClient = target.startsWith(CLIENT);
-  const pattern = isClient ? target.slice(CLIENT.length) : target;
-  const namesOf = ({ address, client }: Selectable) =>
-    isClient ? (client === undefined ? [] : [client]) : [address, resourceOf(address)];
-  const found = all.filter((one) => namesOf(one).some((name) => isLike(pattern, name)));
+  const { isClient, pattern, namesOf } = termsOf(target);
+  const found = all.filter((one) => isSelected(target, one));
   if (found.length > 0) return found;
   const names = [...new Set(all.flatMap(namesOf))].sort();
   throw new HostformError([
@@ -59,6 +56,19 @@ function matching(target: string, all: readonly Selectable[]): readonly Selectab
       ? problem("plan.address/client", { target, near: nearest(pattern, names), clients: names })
       : problem("plan.address/pattern", { target, near: nearPattern(pattern, names) }),
   ]);
+}
+
+/** Returns true if a word selects the resource. */
+export function isSelected(word: string, one: Selectable): boolean {
+  const { pattern, namesOf } = termsOf(word);
+  return one.address === word || (isPattern(word) && namesOf(one).some((name) => isLike(pattern, name)));
+}
+
+function termsOf(target: string) {
+  const isClient = target.startsWith(CLIENT);
+  const namesOf = ({ address, client }: Selectable) =>
+    isClient ? (client === undefined ? [] : [client]) : [address, resourceOf(address)];
+  return { isClient, pattern: isClient ? target.slice(CLIENT.length) : target, namesOf };
 }
 
 /** Suggests a similar pattern that matches an address. */

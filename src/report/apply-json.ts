@@ -14,6 +14,7 @@ import {
   type Plan,
   type ProgressVerb,
   parseAddress,
+  type Receipt,
   type RemedyText,
 } from "../core/model/index.ts";
 import { diagnosticJson } from "./diagnostics.ts";
@@ -182,6 +183,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number, rem
       pending: result.pending,
       ...(result.unfulfilled?.length && { unfulfilled: result.unfulfilled }),
       ...(result.held?.length && { held_back: result.held }),
+      ...(result.mandate && { mandate: mandateFields(result.mandate) }),
       unknown: result.outcomes.flatMap(({ address, unknown }) => (unknown ? [address] : [])),
       interrupted: result.interrupted,
       requests: result.requests,
@@ -189,6 +191,8 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number, rem
     }),
   ];
 }
+
+const mandateFields = ({ mandate: id, use, left }: Receipt) => ({ id, use, left });
 
 /** Returns the message of the outputs in the state, at the end of an apply. Sensitive outputs have no value. */
 export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: number) {

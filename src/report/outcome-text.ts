@@ -11,6 +11,7 @@ import {
   isFulfilled,
   isReplacement,
   type Plan,
+  type Receipt,
   subjectsOf,
 } from "../core/model/index.ts";
 import { conditionText } from "./conditions.ts";
@@ -69,8 +70,20 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     attention && `${flowText(attention, options.width)}\n`,
     // After an interruption, print the totals last, because the lists may be long.
     interrupted ? `${ends}${requests}` : requests,
+    result.mandate === undefined ? "" : flowText(mandateText(result.mandate), options.width),
   ];
   return blocks.filter((block) => block !== "").join("\n");
+}
+
+/** Returns `Mandate M, use 1. Left: 2 uses, 3 orders, 500 USD.` */
+function mandateText({ mandate, use, left: { uses, orders, spend, removals } }: Receipt): string {
+  const parts = [
+    plural(uses, "use"),
+    ...(orders === null ? [] : [plural(orders, "order")]),
+    ...Object.entries(spend ?? {}).map(([currency, amount]) => `${amount} ${currency}`),
+    ...(removals === null ? [] : [plural(removals, "removal")]),
+  ];
+  return `Mandate ${mandate}, use ${use}. Left: ${parts.join(", ")}.\n`;
 }
 
 export function doneChanges(plan: Plan, result: ApplyResult): Change[] {

@@ -248,6 +248,8 @@ function applying(command: CliCommand): CliCommand {
   return withTargets(command)
     .option(...REPORT)
     .option("--auto-approve", "apply without asking for approval")
+    .option("--mandate <file>", "apply within this mandate, and count its use", given)
+    .option("--receipt <file>", "write the receipt of the mandate to this file", given)
     .option("--partial", "apply all changes that are not skipped, without a question")
     .option("--no-wait", "do not wait for queued jobs; a queued job is no failure")
     .option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)", duration)

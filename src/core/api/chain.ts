@@ -69,6 +69,8 @@ export interface ClientOptions {
   readonly dispatcher?: HttpDispatcher | undefined;
   /** Source of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Called before each request that changes the account. Throws to prevent the request. */
+  readonly onMutation?: (() => unknown) | undefined;
   /** Rate limit (§8). Default: 60. Set more only if the host allows more. */
   readonly requestsPerMinute?: number | undefined;
   /** Share of the rate limit for this client, above 0 and at most 1. Default: 1. */
@@ -140,6 +142,7 @@ export function resolveOptions(options: ClientOptions) {
     token,
     clock,
     random,
+    onMutation: options.onMutation,
     dispatcher: async (): Promise<HttpDispatcher> => {
       if (options.dispatcher !== undefined) return options.dispatcher;
       own ??= openPool();

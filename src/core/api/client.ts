@@ -110,6 +110,7 @@ export class HostingClient {
     { endpoint, params, idempotencyKey }: Mutation<E>,
     { withinMs, ...options }: CallOptions & { readonly withinMs?: number | undefined } = {},
   ): Promise<Ticket | undefined> {
+    this.#options.onMutation?.();
     const request = this.#build(endpoint, { ...options, params, idempotencyKey });
     const ticket = await reserve(this.#options, request, withinMs);
     if (ticket === undefined || !(this.#options.clock.now() > (options.notAfter ?? Number.POSITIVE_INFINITY)))
@@ -123,6 +124,7 @@ export class HostingClient {
     { endpoint, params, body, idempotencyKey }: Mutation<E>,
     options: CallOptions = {},
   ): Promise<Answers[E]> {
+    this.#options.onMutation?.();
     const { writes } = this.#options.limiter;
     const { ticket, signal = options.stop } = options;
     const isInTurn = ticket === undefined && (await writes.begin({ signal }));

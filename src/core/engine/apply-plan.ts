@@ -361,10 +361,16 @@ class Run {
       },
       parentKind: this.#kinds.get(kind.nested?.in ?? ""),
     };
+    let isRecorded = false;
     try {
-      return await applyChange(kind, change, config, context);
+      const applied = await applyChange(kind, change, config, context);
+      isRecorded = true;
+      return applied;
     } finally {
-      if (!fate.hasEffect) order?.withdrawn();
+      isRecorded ||= fate.requests === "answered" && !fate.isUnrecorded;
+      const { id } = (isRecorded && this.#attributes.get(change.address)) || {};
+      if (!fate.hasEffect) await order?.withdrawn();
+      else await order?.ended(typeof id === "string" ? id : null);
     }
   }
 

@@ -183,6 +183,14 @@ export interface Limits extends Guards {
   readonly unattended?: boolean;
   /** Orders of this month. Undefined without a limit of the month or the day. */
   readonly budget?: MonthBudget;
+  /** Counts the orders toward a mandate. */
+  readonly mandate?: OrderLedger;
+}
+
+/** Counts orders over all runs. */
+interface OrderLedger {
+  /** Reserves an order, or throws to prevent the order. @returns the function that ends the reservation, as `MonthBudget.reserve` does. */
+  reserve(this: void, order: Order): Promise<(end: Ordered | undefined) => Promise<void>>;
 }
 
 /** Orders of this month over all runs. */
@@ -239,8 +247,8 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
  * Returns true if a limit requires that orders run one by one. An invoice may exceed the listed price (§2: subtotal and
  * total) or use another currency. The next order must count this invoice.
  */
-export const ordersOneByOne = ({ maxSpend = {}, budget }: Limits): boolean =>
-  budget !== undefined || Object.keys(maxSpend).length > 0;
+export const ordersOneByOne = ({ maxSpend = {}, budget, mandate }: Limits): boolean =>
+  budget !== undefined || mandate !== undefined || Object.keys(maxSpend).length > 0;
 
 /** Returns true if `word` may mean this currency. Null and words outside of §2 may mean any currency. */
 export const mayBeIn = (word: string | null, currency: string) =>

@@ -14,7 +14,16 @@ import {
   type Quote,
   some,
 } from "../model/index.ts";
-import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersOf, ordersOneByOne } from "./guards.ts";
+import {
+  type Amounts,
+  amountsOf,
+  type Limits,
+  mayBeIn,
+  type Order,
+  type Ordered,
+  ordersOf,
+  ordersOneByOne,
+} from "./guards.ts";
 import { checkMonth } from "./month.ts";
 
 /** An admitted order. Without a call of either method, the planned cost counts. */
@@ -22,7 +31,9 @@ interface AdmittedOrder {
   /** Counts the invoice in the response. */
   answered(answer: unknown): void;
   /** Stops counting the order toward the limits. Call it only if the order was not placed. */
-  withdrawn(): void;
+  withdrawn(): Promise<void>;
+  /** Counts the order toward the mandate. @param id Id in the state. Null: the next run may send the order again. */
+  ended(id: string | null): Promise<void>;
 }
 
 /**
@@ -66,22 +77,32 @@ export class OrderGate {
     if (order === undefined) return undefined;
     await this.#confirmPrice(kind, change, account);
     const { invoiced, withdrawn } = this.#spending.admit(order);
-    const settle = await this.#reserve(order).catch((error: unknown) => {
+    let settle: ((end: Ordered | undefined) => void) | undefined;
+    let answer: Ordered = { id: null, amount: null, currency: null };
+    const withdraw = () => {
       withdrawn();
+      settle?.(undefined);
+    };
+    try {
+      settle = await this.#reserve(order);
+      const count = await this.#limits.mandate?.reserve(order);
+      return {
+        answered: (response) => {
+          const { total, currency } = invoiceIn(response, account.settings.moneyScale);
+          invoiced(total, currency);
+          answer = { id: orderedIn(response), amount: total, currency };
+          settle?.(answer);
+        },
+        withdrawn: async () => {
+          withdraw();
+          await count?.(undefined);
+        },
+        ended: async (id) => count?.({ ...answer, id }),
+      };
+    } catch (error) {
+      withdraw();
       throw error;
-    });
-    const answered = (answer: unknown) => {
-      const { total, currency } = invoiceIn(answer, account.settings.moneyScale);
-      invoiced(total, currency);
-      settle?.({ id: orderedIn(answer), amount: total, currency });
-    };
-    return {
-      answered,
-      withdrawn: () => {
-        withdrawn();
-        settle?.(undefined);
-      },
-    };
+    }
   }
 
   /** Counts an order toward the limits over all runs. @throws HostformError `guard.month`. */

@@ -1,6 +1,6 @@
 /** Messages about the limits of a mandate, and about its ledger. */
 import { counted, some } from "../model/index.ts";
-import { type Catalogue, error, type Words } from "./message.ts";
+import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 const OTHER = "Ask the approver for another mandate.";
 
@@ -21,10 +21,6 @@ export const mandateLimits = {
       "Keep the store in PostgreSQL (HOSTFORM_STORE).",
       ...(isMemory ? [] : ["Use a mandate for one saved plan."]),
     ],
-  })),
-  "mandate.expired": error(({ id, expires }: Of & Words<"expires">) => ({
-    summary: `Mandate ${id} expired at ${expires}`,
-    remedies: [OTHER],
   })),
   "mandate.revoked": error(({ id, at }: Of & Words<"at">) => ({
     summary: `Mandate ${id} was revoked at ${at}`,
@@ -69,6 +65,11 @@ export const mandateLimits = {
       remedies: [OTHER],
     }),
   ),
+  "mandate.receipt": warning(({ id, reason }: Of & Words<"reason">) => ({
+    summary: `The receipt of mandate ${id} could not be written: ${reason}`,
+    detail: "The use and its orders are counted.",
+    remedies: ["Check the store of the account and the file of the receipt."],
+  })),
   "mandate.scope": error(
     ({ id, what, found, allowed }: Of & Words<"what" | "allowed"> & { readonly found: readonly string[] }) => ({
       summary: `Mandate ${id} does not allow this plan: ${what}`,

@@ -2,6 +2,7 @@
 import type { Condition } from "./condition.ts";
 import type { VariableValue } from "./desired.ts";
 import { type Diagnostic, isError, isOfOne } from "./errors.ts";
+import type { Receipt } from "./mandate.ts";
 import type { Origin, Origins } from "./origin.ts";
 import type { Invoice } from "./payment.ts";
 import type { NewName, PolicyVerdict } from "./policy-verdict.ts";
@@ -212,6 +213,8 @@ export interface ApplyResult {
   readonly noWait?: boolean;
   /** Conditions after the apply, sorted by address. */
   readonly conditions?: readonly Condition[];
+  /** Receipt of the mandate. */
+  readonly mandate?: Receipt | undefined;
   /** Number of API requests of the apply. */
   readonly requests: number;
   readonly seconds: number;

@@ -179,6 +179,11 @@ export class StateSession {
     await this.#change(() => undefined);
   }
 
+  /** Writes the whole state with the next serial, also without a change. Throws as `put` does. */
+  async advance(): Promise<void> {
+    await this.#change(() => [], true);
+  }
+
   /**
    * Checks at the backend that this process still holds the lock.
    * @throws HostformError `state.lost_lock` with the unrecorded changes; `state.backend` if the server does not respond.

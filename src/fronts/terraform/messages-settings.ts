@@ -64,6 +64,13 @@ export const settings = {
       "If you trust the configuration, unset HOSTFORM_UNTRUSTED. To plan an untrusted stack in JSON, use hostform without Terraform.",
     ),
   ),
+  "mandate.required": error(
+    texts(
+      "HOSTFORM_APPROVERS is set, but Terraform knows no mandates",
+      "Nothing changes the account without a mandate. No request was sent.",
+      "Apply the configuration without Terraform and with a mandate, or unset HOSTFORM_APPROVERS.",
+    ),
+  ),
   // No attribute: Terraform would search for the attribute in the resource of the call.
   "terraform.not_known": error(({ names }: { names: readonly string[] }) =>
     texts(

@@ -8,6 +8,7 @@ import { mayBeIn } from "../../core/engine/index.ts";
 import type { AccountStore, Note } from "../../core/local/index.ts";
 import { raise } from "../../core/messages/index.ts";
 import type { Clock, Json, Mandate, Receipt } from "../../core/model/index.ts";
+import { MOST_DAYS, requireInForce } from "./document.ts";
 
 /** One use of a mandate. Without a receipt: the apply is running, or it crashed. */
 export interface MandateUse {
@@ -51,8 +52,6 @@ export interface MandateRecord {
 const DAY_MS = 86_400_000;
 /** Lifetime of the notes after the expiry of a mandate. */
 const KEPT_AFTER_MS = 90 * DAY_MS;
-/** Maximum lifetime of a mandate. */
-const LIFETIME_MS = 90 * DAY_MS;
 const ALL = "mandates";
 
 const listOf = (id: string) => `mandate ${id}`;
@@ -126,7 +125,7 @@ export class MandateLedger {
 
   /** Revokes a mandate, also before its first use. A running apply sends no further order. @returns false if it was revoked before. */
   async revoke(id: string, mandate?: Mandate): Promise<boolean> {
-    const keptMs = mandate === undefined ? LIFETIME_MS + KEPT_AFTER_MS : this.#keptMs(mandate);
+    const keptMs = mandate === undefined ? MOST_DAYS * DAY_MS + KEPT_AFTER_MS : this.#keptMs(mandate);
     const value = new Date(this.#clock.now()).toISOString();
     await this.#store.note([{ list: ALL, name: id, value: (mandate ?? null) as Json }], { when: "absent", keptMs });
     const note = { list: listOf(id), name: "revoked at", value };
@@ -135,7 +134,7 @@ export class MandateLedger {
 
   /**
    * Takes the next use of a mandate.
-   * @throws HostformError `mandate.expired`, `mandate.revoked`, `mandate.used`.
+   * @throws HostformError `mandate.time`, `mandate.revoked`, `mandate.used`.
    */
   async begin(mandate: Mandate, plan: string | null): Promise<number> {
     await this.#inForce(mandate);
@@ -149,16 +148,16 @@ export class MandateLedger {
     return raise("mandate.used", { id: mandate.id, uses: mandate.uses });
   }
 
-  /** Reserves the removals of a use. @throws HostformError `mandate.limit/removals`; nothing is reserved then. */
-  async remove(mandate: Mandate, names: readonly string[]): Promise<void> {
+  /** Reserves removals. @returns the new reservations. @throws HostformError `mandate.limit`; nothing is reserved then. */
+  async remove(mandate: Mandate, names: readonly string[]): Promise<readonly string[]> {
     const fresh: string[] = [];
     for (const name of names) if (await this.#put(mandate, `removal ${name}`, null, true)) fresh.push(name);
     const { max_removals: limit } = limitsOf(mandate);
     const { removals } = await this.read(mandate.id);
-    if (limit === null || removals.size <= limit) return;
+    if (limit === null || removals.size <= limit) return fresh;
     await this.release(mandate, fresh);
     const before = [...removals].filter((name) => !fresh.includes(name)).length;
-    raise("mandate.limit/removals", { id: mandate.id, limit, removals: fresh.length, before });
+    return raise("mandate.limit/removals", { id: mandate.id, limit, removals: fresh.length, before });
   }
 
   /** Returns removals that certainly did not happen. */
@@ -170,7 +169,7 @@ export class MandateLedger {
    * Reserves an order. A second attempt at an order without a recorded id uses the same reservation.
    * @param key Name of the order, the same for all attempts.
    * @returns the function that ends the reservation: it counts the response, or without a response removes a new reservation.
-   * @throws HostformError `mandate.expired`, `mandate.revoked`, `mandate.limit`; nothing is reserved then.
+   * @throws HostformError `mandate.time`, `mandate.revoked`, `mandate.limit`; nothing is reserved then.
    */
   async reserve(
     mandate: Mandate,
@@ -223,9 +222,10 @@ export class MandateLedger {
     if (spent + most > limit) raise("mandate.limit/spend", { id, address, currency, most, spent, limit });
   }
 
-  /** @throws HostformError `mandate.expired`, `mandate.revoked`. */
-  async #inForce({ id, expires }: Mandate): Promise<void> {
-    if (this.#clock.now() >= Date.parse(expires)) raise("mandate.expired", { id, expires });
+  /** @throws HostformError `mandate.time`, `mandate.revoked`. */
+  async #inForce(mandate: Mandate): Promise<void> {
+    const { id } = mandate;
+    requireInForce(mandate, id, this.#clock.now());
     const [revoked] = await this.#store.notes(listOf(id), "revoked at");
     if (revoked !== undefined) raise("mandate.revoked", { id, at: String(revoked.value) });
   }

@@ -190,3 +190,21 @@ async function chosen(folder: string, data: string | undefined, shown: string): 
   const text = await readOwn(file, named).catch(ifErrno(() => ""));
   return text.toString().trim() || undefined;
 }
+
+/** Returns the source on one stack, for programs. @throws HostformError `usage` if the folder has several stacks, and none is named. */
+export async function sourceOnOne(
+  source: ProjectSource,
+  folder: string,
+  only: string | undefined,
+  variables: Readonly<Record<string, string>>,
+): Promise<ProjectSource> {
+  refuseTerraformArguments(source.env, "apply");
+  const given = Object.entries(variables).map(([name, text]) => ({ name, text }));
+  const named = { only: only === undefined ? [] : [only], variables: given };
+  const { stacks, run } = await chooseStacks(source, folder, named, "apply");
+  const [one, ...others] = stacks;
+  if (one !== undefined && others.length === 0) return sourceOn(source, one, run);
+  return fail("usage", `There are ${stacks.length} stacks: ${stacks.map(({ name }) => name).join(", ")}`, {
+    remedies: ["Name one of them with `only`."],
+  });
+}

@@ -70,8 +70,8 @@ function withoutOurs(env: SessionOptions["env"], { token_env: named }: ValueObje
  * beside this provider, which cannot prevent that. @throws HostformError `trust.untrusted`.
  */
 function refuseUntrusted(env: SessionOptions["env"]): void {
-  if (!untrustedByEnvironment(env)) return;
-  refuse(problem("trust.untrusted"));
+  if (untrustedByEnvironment(env)) refuse(problem("trust.untrusted"));
+  if (env.HOSTFORM_APPROVERS !== undefined) refuse(problem("mandate.required"));
 }
 
 /**

@@ -138,7 +138,7 @@ describe("the ledger of mandates", () => {
     expect(await codeOf(here.reserve(mandate(), 1, "a", order("a")))).toBe("mandate.revoked");
     expect(await codeOf(here.begin(mandate(), null))).toBe("mandate.revoked");
     clock.advance(3 * 3_600_000);
-    expect(await codeOf(here.reserve(mandate({ id: "m2" }), 1, "a", order("a")))).toBe("mandate.expired");
+    expect(await codeOf(here.reserve(mandate({ id: "m2" }), 1, "a", order("a")))).toBe("mandate.time");
   });
 
   it("counts the same removal once, and reserves nothing if the removals exceed the limit", async () => {

@@ -1,0 +1,248 @@
+/** The mandate of a run: read before the run, compared with the plan, used once before the first request, ended with a receipt. */
+import { hash } from "node:crypto";
+import path from "node:path";
+import { type Limits, type Order, type Ordered, ordersOf } from "../../core/engine/index.ts";
+import { read, replace } from "../../core/files/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
+import { problem, raise } from "../../core/messages/index.ts";
+import {
+  type ApplyResult,
+  type Diagnostic,
+  fileFailure,
+  isFulfilled,
+  type Mandate,
+  type Plan,
+  type Receipt,
+  type ReceiptOrder,
+} from "../../core/model/index.ts";
+import type { OpenState } from "../../core/record/index.ts";
+import { tightened } from "../guards.ts";
+import { orderKey } from "../history.ts";
+import { type Identities, proveAccounts } from "../identity.ts";
+import type { Providers } from "../providers.ts";
+import { placeForPlan, type SavedPlan } from "../saved-plan.ts";
+import type { ProjectParts, ProjectSource } from "../source.ts";
+import { MOST_BYTES, readMandate, signReceipt } from "./document.ts";
+import { privateKeyOf, RUNNER } from "./keys.ts";
+import { leftOf, type MandateLedger, type MandateOrder, openLedger } from "./ledger.ts";
+import { outOfScope, removalsIn } from "./scope.ts";
+
+/** A mandate as the user passes it. */
+export interface GivenMandate {
+  readonly text: string;
+  /** Path for messages. */
+  readonly file: string;
+  /** File for the receipt. */
+  readonly receipt?: string | undefined;
+}
+
+/** Reads the file of a mandate. Its signature is checked by the run. @throws HostformError `mandate.file`. */
+export async function mandateIn({ cwd }: ProjectSource, file: string, receipt?: string): Promise<GivenMandate> {
+  const bytes = await read(path.resolve(cwd, file), { limit: MOST_BYTES + 1 }).catch((error: unknown) =>
+    raise("mandate.file", { file, what: "mandate", why: fileFailure(error) }),
+  );
+  return { text: bytes.toString("utf8"), file, receipt };
+}
+
+/** The parts of a run that a mandate limits. */
+interface Planned {
+  readonly plan: Plan;
+  readonly identities: Identities;
+  readonly providers: Providers;
+  readonly saved: SavedPlan | undefined;
+}
+
+interface Beginning extends Pick<Planned, "plan" | "providers"> {
+  readonly store: Pick<OpenState, "state" | "advance" | "proveLock">;
+}
+
+interface Ending {
+  readonly plan: Plan;
+  readonly store: Pick<OpenState, "state">;
+  /** Sentences about completed and unfinished changes. */
+  readonly effects: readonly string[];
+}
+
+/** Returns the open reservations of a plan among the orders. The plan sends these orders again. */
+const isOwn = (keys: ReadonlySet<string>, [name, { id }]: readonly [string, MandateOrder]) =>
+  id === null && keys.has(name.split(" ")[0] ?? "");
+
+export class RunMandate {
+  readonly mandate: Mandate;
+  readonly #parts: ProjectParts;
+  #ledger: MandateLedger | undefined;
+  #digest: string | null = null;
+  #lineage = "";
+  #use: { readonly number: number; readonly began: string; readonly removals: readonly string[] } | undefined;
+  #receiptFile: string | undefined;
+
+  private constructor(mandate: Mandate, parts: ProjectParts) {
+    this.mandate = mandate;
+    this.#parts = parts;
+  }
+
+  /** Reads the mandate of a run. @throws HostformError `mandate.*`, `usage` for the file of the receipt. */
+  static async open(parts: ProjectParts, given: GivenMandate): Promise<RunMandate> {
+    const { source, host } = parts;
+    const { mandate } = readMandate(given.text, given.file, source.env, host.clock.now());
+    const opened = new RunMandate(mandate, parts);
+    if (given.receipt !== undefined) opened.#receiptFile = await placeForPlan(source, given.receipt, "report");
+    // A wrong key is an error before the first request.
+    await opened.#key();
+    return opened;
+  }
+
+  /** Compares a plan with the mandate. @throws HostformError `mandate.store`, `account.foreign`; errors of the store. */
+  async check({ plan, identities, providers, saved }: Planned): Promise<readonly Diagnostic[]> {
+    const { mandate } = this;
+    const { id, accounts, uses } = mandate;
+    await proveAccounts(
+      [...identities.keys()].filter((alias) => Object.hasOwn(accounts, alias)),
+      providers,
+      accounts,
+    );
+    // Several accounts count in the store of the first.
+    const [first = ""] = Object.keys(accounts).sort();
+    const { store } = (await providers.use(first)).account;
+    const isShared = store?.sharing === "machines";
+    if (store?.sharing === undefined || (!isShared && (uses > 1 || mandate.plan === null)))
+      return raise("mandate.store", { id, isMemory: store?.sharing === undefined });
+    this.#ledger = openLedger(store, this.#parts.host.clock);
+    this.#digest = saved?.digest ?? null;
+    const environment = this.#parts.source.environment?.name ?? null;
+    return outOfScope({ mandate, left: await this.#leftBeside(plan), plan, environment, saved });
+  }
+
+  /** Returns the limits of a run with the remaining part of the mandate. */
+  async limits(limits: Limits, plan: Plan): Promise<Limits> {
+    const { orders, spend } = await this.#leftBeside(plan);
+    const caps = { ...(orders !== null && { maxOrders: orders }), ...(spend !== null && { maxSpend: spend }) };
+    return { ...tightened(limits, caps), mandate: { reserve: (order) => this.#reserve(order) } };
+  }
+
+  /**
+   * Takes a use before the first request. The state gets a new serial, so that no machine can apply the same saved plan again.
+   * @throws HostformError `mandate.time`, `mandate.revoked`, `mandate.used`, `mandate.limit`; nothing was sent.
+   */
+  async begin({ plan, store, providers }: Beginning): Promise<void> {
+    const ledger = this.#opened();
+    const began = new Date(this.#parts.host.clock.now()).toISOString();
+    const names = removalsIn(plan).map(({ address, before }) => removalKey(store.state.lineage, address, before?.id));
+    const removals = await ledger.remove(this.mandate, names);
+    const number = await ledger.begin(this.mandate, this.#digest).catch(async (error: unknown) => {
+      await ledger.release(this.mandate, removals);
+      throw error;
+    });
+    this.#use = { number, began, removals };
+    await store.advance();
+    await store.proveLock();
+    this.#lineage = store.state.lineage;
+    providers.isMandated = true;
+  }
+
+  /**
+   * Writes the receipt of the use. Undefined if no use was taken.
+   * @param result Undefined if the apply failed before its end.
+   * @returns the receipt, and warnings about a receipt that could not be written.
+   */
+  async end({ plan, effects, store }: Ending, result: ApplyResult | undefined): Promise<Ended> {
+    const use = this.#use;
+    if (use === undefined) return { receipt: undefined, warnings: [] };
+    const { mandate } = this;
+    const ledger = this.#opened();
+    const { host, redaction } = this.#parts;
+    try {
+      const outcomes = new Map(result?.outcomes.map((one) => [one.address, one]));
+      const isUndone = ({ address }: { readonly address: string }) =>
+        ["not-started", "skipped"].includes(outcomes.get(address)?.result ?? "");
+      const names = removalsIn(plan)
+        .filter(isUndone)
+        .map((one) => removalKey(plan.lineage, one.address, one.before?.id));
+      await ledger.release(
+        mandate,
+        names.filter((name) => use.removals.includes(name)),
+      );
+      const record = await ledger.read(mandate.id);
+      const orders = new Map(ordersOf(plan.changes, kinds).map((order) => [order.address, order]));
+      const receipt: Receipt = {
+        mandate: mandate.id,
+        use: use.number,
+        project: mandate.project,
+        environment: mandate.environment,
+        plan: this.#digest,
+        began: use.began,
+        ended: new Date(host.clock.now()).toISOString(),
+        complete: result !== undefined && isFulfilled(result),
+        orders: [...record.orders.values()].flatMap((one): ReceiptOrder[] => {
+          const { address, provider, spend } = one;
+          if (one.use !== use.number) return [];
+          const { invoice } = outcomes.get(address) ?? {};
+          const known = store.state.resources.get(address)?.attributes.id;
+          const [billed = orders.get(address)?.currency ?? "unknown"] = Object.keys(spend).reverse();
+          return [
+            {
+              address,
+              provider,
+              id: one.id ?? (typeof known === "string" ? known : null),
+              currency: billed,
+              amount: spend[billed] ?? null,
+              invoice: invoice ? { id: invoice.id, number: invoice.number, total: invoice.total } : null,
+            },
+          ];
+        }),
+        effects,
+        left: leftOf(mandate, record),
+      };
+      const shown = redaction.redactValue(receipt) as unknown as Receipt;
+      const key = await this.#key();
+      const text = signReceipt(shown, key);
+      await ledger.finish(mandate, shown, key === undefined ? null : text);
+      if (this.#receiptFile !== undefined) await replace(this.#receiptFile, text);
+      return { receipt: shown, warnings: [] };
+    } catch (error) {
+      const reason = fileFailure(error);
+      return { receipt: undefined, warnings: [problem("mandate.receipt", { id: mandate.id, reason })] };
+    }
+  }
+
+  async #reserve(order: Order) {
+    const { mandate } = this;
+    const use = this.#use;
+    if (use === undefined) throw new Error("an order before the use of its mandate");
+    const settle = await this.#opened().reserve(mandate, use.number, orderKey(this.#lineage, order), order);
+    // If the write fails, the reserved amount stays.
+    return (end: Ordered | undefined) => settle(end).catch(() => {});
+  }
+
+  /** Returns the remaining part of the mandate without the open reservations of this plan. */
+  async #leftBeside(plan: Plan): Promise<Receipt["left"]> {
+    const record = await this.#opened().read(this.mandate.id);
+    const keys = new Set(ordersOf(plan.changes, kinds).map((order) => orderKey(plan.lineage, order)));
+    const removed = removalsIn(plan).map(({ address, before }) => removalKey(plan.lineage, address, before?.id));
+    return leftOf(this.mandate, {
+      ...record,
+      orders: new Map([...record.orders].filter((entry) => !isOwn(keys, entry))),
+      removals: new Set([...record.removals].filter((name) => !removed.includes(name))),
+    });
+  }
+
+  #opened(): MandateLedger {
+    if (this.#ledger === undefined) throw new Error("a mandate that was not checked");
+    return this.#ledger;
+  }
+
+  /** Returns the key of the runner, if it has one. @throws HostformError `mandate.key`. */
+  #key() {
+    return privateKeyOf(this.#parts, RUNNER);
+  }
+}
+
+/** End of a use. */
+interface Ended {
+  readonly receipt: Receipt | undefined;
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** Returns the name of a removal, the same for all attempts. */
+const removalKey = (lineage: string, address: string, id: unknown): string =>
+  hash("sha256", JSON.stringify([lineage, address, id ?? null])).slice(0, 16);
