@@ -1,9 +1,8 @@
 /** Tools of the MCP server. All but `apply` change neither the account nor the declaration. */
-import { hash, randomUUID } from "node:crypto";
 import path from "node:path";
 import type { ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
-import { exists, read, rename } from "../../core/files/index.ts";
+import { exists } from "../../core/files/index.ts";
 import { yamlRemedies } from "../../project/stack-diagnostics.ts";
 import { diffsOf, EDITS } from "../edit.ts";
 import { raise as raiseUsage } from "../messages.ts";
@@ -49,11 +48,9 @@ export const tools: Readonly<Record<string, Tool>> = {
       const { effects, totals, billed_now } = plan.json.hostform;
       const facts = { applicable, effects, totals, billed_now, diagnostics, markdown: plan.markdown() };
       if (!applicable || !hasChanges) return { digest: null, ...facts };
-      const temporary = path.join(plans, randomUUID());
-      await plan.save(temporary);
-      const digest = hash("sha256", await read(temporary));
+      const { digest } = plan;
       const file = fileOf(plans, digest);
-      rename(temporary, file);
+      await plan.save(file);
       return { digest, path: file, ...facts };
     },
   ),
@@ -99,13 +96,23 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   ),
   apply: tool(
-    { plan: digest },
+    { plan: digest, mandate: z.string().max(65_536).optional() },
     "Applies exactly a plan of the tool `plan`, which may cost money. Requires a mandate: the text of a file that a person signed.",
     { destructiveHint: true, idempotentHint: true },
-    async ({ plan: digest }, { context }) => {
+    async ({ plan: digest, mandate }, { load, work, context }) => {
       const file = fileOf(context.plans, digest);
       if (!exists(file)) raise("mcp.plan", { digest });
-      return raise("mcp.mandate", { file });
+      if (mandate === undefined) raise("mcp.mandate", { file });
+      if (context.isApplying) raise("mcp.busy", {});
+      context.isApplying = true;
+      try {
+        const project = await load();
+        const plan = await project.readPlan(file);
+        if (plan.digest !== digest) raise("mcp.plan", { digest });
+        return await project.apply(plan, { mandate, ...work, onEvent: work.onProgress });
+      } finally {
+        context.isApplying = false;
+      }
     },
   ),
 };
