@@ -116,6 +116,9 @@ export const signMandate = (mandate: Mandate, key: KeyObject): string => signed(
 export const signReceipt = (receipt: Receipt, key: KeyObject | undefined): string =>
   key === undefined ? encode(RECEIPT, RECEIPT.fields.parse(receipt)) : signed(RECEIPT, receipt, key);
 
+/** Returns true if a file begins as a mandate. The rest may be damaged. */
+export const beginsAsMandate = (text: string): boolean => text.startsWith(encode(MANDATE, {}).split("\n", 1)[0] ?? "");
+
 /** Splits a file into the signed lines and the last line. */
 function split(text: string): readonly [body: string, last: RegExpExecArray | null] {
   const at = text.lastIndexOf("\n", text.length - 2) + 1;

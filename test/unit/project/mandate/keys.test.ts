@@ -17,7 +17,8 @@ const redaction = new Redaction();
 
 function keyIn(env: Record<string, string>, cwd = temporaryFolder(), signer = APPROVER) {
   const source = { env: { PATH: process.env.PATH, ...env }, cwd, dir: cwd } as unknown as ProjectSource;
-  return privateKeyOf({ source, host: hostOf({ now: () => 0 } as never), redaction }, signer);
+  const declaration = { providers: async () => new Map() };
+  return privateKeyOf({ source, host: hostOf({ now: () => 0 } as never), redaction, declaration }, signer);
 }
 function fileWith(text: string, mode = 0o600): string {
   const file = path.join(temporaryFolder(), "key.pem");

@@ -1,0 +1,76 @@
+/** Compares the receipts of mandates with the invoices of the account. Sends no request. */
+import type { InvoiceRecord } from "../../core/api/index.ts";
+import { kindAt } from "../../core/kinds/index.ts";
+import { conditionFor } from "../../core/messages/index.ts";
+import { type Condition, formatMoney, idOf, type Receipt, type State } from "../../core/model/index.ts";
+import { dayIn, daysAfter, type MoneyScale, monthsAfter } from "../../report/index.ts";
+import { firstInvoice } from "../history.ts";
+
+/** Invoices of one account. */
+interface Listed {
+  readonly invoices: readonly InvoiceRecord[];
+  /** Reason why not all invoices were read. */
+  readonly why: string | undefined;
+}
+
+const nameOf = ({ id, number }: { readonly id: string | null; readonly number: string | null }) =>
+  `invoice ${number ?? id ?? "without a number"}`;
+
+/**
+ * Returns a condition for each order that differs from its receipt. Skips accounts whose invoices were not all read.
+ * @param receipts receipts of this project.
+ */
+export function unreconciled(
+  receipts: readonly Receipt[],
+  lists: ReadonlyMap<string, Listed>,
+  { resources }: Pick<State, "resources">,
+  scale: MoneyScale,
+): readonly Condition[] {
+  const named = new Set(
+    receipts.flatMap(({ orders }) => orders.flatMap(({ provider, invoice }) => `${provider} ${invoice?.id}`)),
+  );
+  const seen = new Set<string>();
+  return receipts.flatMap(({ mandate, began, orders }) =>
+    orders.flatMap((order): Condition[] => {
+      const { address, provider, currency, amount, invoice } = order;
+      const { invoices, why } = lists.get(provider) ?? { invoices: [], why: "not read" };
+      if (why !== undefined) return [];
+      const record = resources.get(address);
+      const found = record?.private.pending === undefined ? record?.attributes.id : undefined;
+      const id = order.id ?? (typeof found === "string" ? found : null);
+      if (id === null) return [conditionFor("receipt/unknown", { address, mandate })];
+      const { words, type = "" } = kindAt(address) ?? {};
+      const key = idOf(provider, type, id);
+      if (words?.order === undefined || seen.has(key)) return [];
+      seen.add(key);
+      const money = (total: number | null, of: string | null) => formatMoney(total, of, scale(of ?? "", provider));
+      const own = invoices.filter((one) => one.order_id === id);
+      const first = invoice?.id == null ? firstInvoice(own) : own.find((one) => one.id === invoice.id);
+      if (first === undefined) {
+        // A free order may have no invoice.
+        if (invoice === null && amount === 0) return [];
+        return [
+          conditionFor("receipt/missing", { address, mandate, invoice: invoice ? nameOf(invoice) : "the invoice" }),
+        ];
+      }
+      const conditions: Condition[] = [];
+      const of = (one: InvoiceRecord) => nameOf({ id: one.id, number: one.invoice_number });
+      const account = money(first.total, first.currency);
+      const stated = invoice?.total ?? null;
+      const isSame = stated === null ? amount === null || (first.total ?? 0) <= amount : first.total === stated;
+      if (!isSame || first.currency !== currency) {
+        const receipt = stated === null ? `at most ${money(amount, currency)}` : money(stated, currency);
+        conditions.push(conditionFor("receipt/differs", { address, mandate, invoice: of(first), receipt, account }));
+      }
+      const months = record?.attributes.id === id ? Number(record.attributes.term) : Number.NaN;
+      const renewal = months > 0 ? daysAfter(monthsAfter(began.slice(0, 10), months), -1) : "";
+      for (const other of own) {
+        const due = dayIn(other.due_date);
+        if (other === first || named.has(`${provider} ${other.id}`) || due === null || due >= renewal) continue;
+        const text = money(other.total, other.currency);
+        conditions.push(conditionFor("receipt/other", { address, mandate, invoice: of(other), account: text }));
+      }
+      return conditions;
+    }),
+  );
+}
