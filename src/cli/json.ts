@@ -21,6 +21,7 @@ import type {
   FleetReport,
   Noted,
   PlanJson,
+  RehearsalJson,
   UiMessage,
   WatchUiMessage,
 } from "../report/index.ts";
@@ -38,6 +39,7 @@ export interface JsonOutputs
   /** Any command that fails. */
   error: Own<{ errored: true; diagnostics: readonly DiagnosticJson[] }>;
   plan: PlanJson;
+  rehearse: RehearsalJson;
   /** A saved plan, or the state. */
   show: PlanJson | PlanJson["prior_state"];
   watch: UiMessage | WatchUiMessage;
