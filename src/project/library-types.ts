@@ -3,7 +3,15 @@ import type { AccountStore } from "../core/local/account-store.ts";
 import type { ApplyEvent, Channel, Clock, Diagnostic, Receipt } from "../core/model/index.ts";
 import type { StateLock } from "../core/record/lock.ts";
 import type { StateText } from "../core/record/state-file.ts";
-import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
+import type {
+  AccountReport,
+  Attention,
+  DiagnosticJson,
+  PlanJson,
+  RehearsalJson,
+  RequestEvent,
+  SectionName,
+} from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
 import type { DeclarationValue } from "./declaration.gen.ts";
 
@@ -214,6 +222,15 @@ export interface Status {
   markdown(sections?: readonly SectionName[]): string;
   html(sections?: readonly SectionName[]): string;
   csv(section: SectionName): string;
+}
+
+/** A rehearsal of a plan. */
+export interface Rehearsed {
+  readonly report: RehearsalJson;
+  text(): string;
+  /** Returns a part of a review comment, for the place under the plan. */
+  markdown(): string;
+  html(): string;
 }
 
 /** Options of an adoption. */
