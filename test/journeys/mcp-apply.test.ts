@@ -5,6 +5,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { signMandate } from "../../src/project/mandate/document.ts";
 import { fillAgency } from "../support/agency.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { mandateOf, newKey } from "../support/mandates.ts";
 import {
   type Called,
@@ -19,7 +20,7 @@ import {
 const service = (domain: string, more: object = {}) => ({ plan_id: 11, currency: "USD", domain, ...more });
 const one = { project: "acme", services: { www: service("www.acme.example") } };
 
-const { key, trusted } = newKey();
+const { key, pem, trusted } = newKey();
 
 /** A place whose runner trusts the approver. */
 async function approvedPlace(...given: Parameters<typeof startPlace>): Promise<Place> {
@@ -75,8 +76,10 @@ async function expectOneOrder(place: Place): Promise<void> {
 }
 
 describe("an agent with a mandate", { timeout: 120_000 }, () => {
-  it("adopts, proposes two sites, is refused without a mandate, applies with one, and is refused the second time", async () => {
+  it("adopts, proposes two sites, rehearses, is refused without a mandate, applies with one, and is refused the second time", async () => {
     const place = await approvedPlace({ project: "acme" });
+    const keyFile = path.join(temporaryFolder(), "approver.pem");
+    writeFileSync(keyFile, pem, { mode: 0o600 });
     fillAgency(place.sandbox.control, { services: 2, webhooks: 1, accounts: 1 });
     expect(await runProgram(place, ["adopt", "--auto-approve"])).toMatchObject({ code: 0 });
     const before = place.sandbox.control.list("services").length;
@@ -90,10 +93,19 @@ describe("an agent with a mandate", { timeout: 120_000 }, () => {
     expect(plan.data.effects).toMatchObject([{ kind: "order" }, { kind: "order" }]);
 
     const input = { plan: plan.data.digest };
+    const rehearsed = await call(client, "rehearse", { ...input, months: 2, unpaid: "open" });
+    expect(rehearsed).toMatchObject({ failed: false, data: { passed: true, months: 2, orders: [{}, {}] } });
+    expect(rehearsed.data.markdown).toContain("shop.acme.example");
     expect(codesOf(await call(client, "apply", input))).toEqual(["mcp.mandate"]);
     expect(codesOf(await call(client, "apply", { ...input, mandate: "no mandate" }))).toEqual(["mandate.file"]);
-    const mandate = signed(plan);
-    const forged = mandate.replace("flow", "fl0w");
+    const signing = { HOSTFORM_MANDATE_KEY_FILE: keyFile };
+    const person = { ...place, env: { ...place.env, ...signing } };
+    const { out: mandate } = await runProgram(person, ["mandate", "create", plan.data.path]);
+    const [, id = ""] = /^id: "([\w-]+)"$/m.exec(mandate) ?? [];
+    const forged = mandate.replace(
+      id,
+      id.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
+    );
     expect(codesOf(await call(client, "apply", { ...input, mandate: forged }))).toEqual(["mandate.signature"]);
     expect(place.sandbox.control.list("services").length).toBe(before);
 
@@ -102,7 +114,7 @@ describe("an agent with a mandate", { timeout: 120_000 }, () => {
       progress += 1;
     });
     expect(applied).toMatchObject({ failed: false, data: { complete: true, pending: [] } });
-    expect(applied.data.receipt).toMatchObject({ mandate: "flow", use: 1, complete: true });
+    expect(applied.data.receipt).toMatchObject({ mandate: id, use: 1, complete: true });
     expect(progress).toBeGreaterThan(0);
     expect(domainsOf(place)).toEqual(expect.arrayContaining(["shop.acme.example", "blog.acme.example"]));
 

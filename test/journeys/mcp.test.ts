@@ -38,6 +38,7 @@ describe("an agent on the standard streams", { timeout: 60_000 }, () => {
     expect(Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]))).toEqual({
       validate: { readOnlyHint: true, openWorldHint: false },
       plan: { destructiveHint: false },
+      rehearse: { readOnlyHint: true },
       status: { readOnlyHint: true },
       explain: { readOnlyHint: true },
       edit: { readOnlyHint: true },
@@ -171,6 +172,7 @@ describe("an agent on the standard streams", { timeout: 60_000 }, () => {
       ["plan", { destroy: true }],
       ["plan", { targets: Array.from({ length: 101 }, () => "x") }],
       ["apply", { plan: "../../etc/passwd" }],
+      ["rehearse", { months: 37 }],
       ["explain", { about: "x".repeat(301) }],
     ] as const) {
       const result = await call(client, name, input);

@@ -3,6 +3,8 @@ import path from "node:path";
 import type { ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { exists } from "../../core/files/index.ts";
+import { UNPAID } from "../../core/model/index.ts";
+import type { LoadedProject } from "../../project/library.ts";
 import { yamlRemedies } from "../../project/stack-diagnostics.ts";
 import { diffsOf, EDITS } from "../edit.ts";
 import { raise as raiseUsage } from "../messages.ts";
@@ -54,6 +56,22 @@ export const tools: Readonly<Record<string, Tool>> = {
       return { digest, path: file, ...facts };
     },
   ),
+  rehearse: tool(
+    {
+      plan: digest.optional(),
+      months: z.int().min(1).max(36).default(12),
+      faults: z.boolean().default(false),
+      unpaid: z.enum(UNPAID).default("none"),
+    },
+    "Applies a plan in a sandbox with a copy of the account, and lets `months` pass there: outages, cash, expiries. Without `plan`, plans first. `faults`: also with lost responses and crashes. `unpaid`: invoices that nobody pays.",
+    READS,
+    async ({ plan: digest, ...options }, { load, work, context }) => {
+      const project = await load();
+      const plan = digest === undefined ? digest : await planOf(project, context.plans, digest);
+      const { report, markdown } = await project.rehearse({ ...options, plan, ...work });
+      return { ...report, markdown: markdown() };
+    },
+  ),
   status: tool(
     {
       targets: words,
@@ -100,15 +118,12 @@ export const tools: Readonly<Record<string, Tool>> = {
     "Applies exactly a plan of the tool `plan`, which may cost money. Requires a mandate: the text of a file that a person signed.",
     { destructiveHint: true, idempotentHint: true },
     async ({ plan: digest, mandate }, { load, work, context }) => {
-      const file = fileOf(context.plans, digest);
-      if (!exists(file)) raise("mcp.plan", { digest });
-      if (mandate === undefined) raise("mcp.mandate", { file });
+      const project = await load();
+      const plan = await planOf(project, context.plans, digest);
+      if (mandate === undefined) raise("mcp.mandate", { file: fileOf(context.plans, digest) });
       if (context.isApplying) raise("mcp.busy", {});
       context.isApplying = true;
       try {
-        const project = await load();
-        const plan = await project.readPlan(file);
-        if (plan.digest !== digest) raise("mcp.plan", { digest });
         return await project.apply(plan, { mandate, ...work, onEvent: work.onProgress });
       } finally {
         context.isApplying = false;
@@ -116,5 +131,12 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   ),
 };
+
+/** Reads a plan of the tool `plan`. @throws HostformError `mcp.plan` for a missing file, or a file with another digest. */
+async function planOf(project: LoadedProject, plans: string, digest: string) {
+  const file = fileOf(plans, digest);
+  const plan = exists(file) ? await project.readPlan(file) : undefined;
+  return plan?.digest === digest ? plan : raise("mcp.plan", { digest });
+}
 
 const fileOf = (plans: string, digest: string) => path.join(plans, `${digest}.plan`);

@@ -47,8 +47,8 @@ const SILENT: Log = {
 /** Value of each secret that a person would provide. */
 const PASSWORD = "Rehearsal-only-0";
 
-/** Variables that would lead a request out of the sandbox. */
-const OUTWARD = ["HOSTING_BASE_URL", "HOSTFORM_ALLOWED_ORIGINS", "HOSTING_TOKEN"];
+/** Variables that would lead a request out of the sandbox, or require a mandate for the sandbox. */
+const OUTWARD = ["HOSTING_BASE_URL", "HOSTFORM_ALLOWED_ORIGINS", "HOSTING_TOKEN", "HOSTFORM_APPROVERS"];
 
 export class Stage {
   readonly sandboxes: ReadonlyMap<string, Sandbox>;
