@@ -3,7 +3,7 @@
  * two random lines, which no data can contain. Must not: write text of the account outside of the data.
  */
 import { randomBytes } from "node:crypto";
-import { escapeLine, escapeText, isObject, jsonText, shorten } from "../../core/model/index.ts";
+import { ExactNumber, escapeLine, escapeText, isObject, jsonText, shorten } from "../../core/model/index.ts";
 import type { Redaction } from "../../project/redaction.ts";
 
 /** Maximum size of the data, in characters of JSON. An answer has the data twice, the second time with escapes. */
@@ -37,7 +37,7 @@ export function answer(tool: string, data: Data) {
 function cleaned(value: unknown): unknown {
   if (typeof value === "string") return escapeText(value);
   if (Array.isArray(value)) return value.map(cleaned);
-  if (!isObject(value)) return value;
+  if (!isObject(value) || value instanceof ExactNumber) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [escapeLine(name), cleaned(item)]));
 }
 
@@ -51,7 +51,10 @@ function halved(value: unknown, at: string, lost: Map<string, number>): unknown 
     return typeof value === "string" ? shorten(value, half) : value.slice(0, half);
   }
   if (typeof value !== "object" || value === null) return value;
-  const [[name, item] = ["", ""]] = Object.entries(value).sort(([, a], [, b]) => sizeOf(b) - sizeOf(a));
+  const members = Object.entries(value).map(([name, item]) => ({ name, item, size: sizeOf(item) }));
+  const [largest] = members.sort((a, b) => b.size - a.size);
+  if (largest === undefined) return value;
+  const { name, item } = largest;
   const less = halved(item, at === "" ? name : `${at}.${name}`, lost);
   return Array.isArray(value) ? [less] : { ...value, [name]: less };
 }
