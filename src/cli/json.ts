@@ -12,15 +12,17 @@ import type {
   ServiceRecord,
   WebhookRecord,
 } from "../core/api/index.ts";
-import type { HistoryEntry, Json, JsonObject } from "../core/model/index.ts";
+import type { HistoryEntry, Json, JsonObject, Mandate } from "../core/model/index.ts";
 import type {
   AccountReport,
   DiagnosticJson,
   DoctorJson,
   EvidenceReport,
   FleetReport,
+  MandateRow,
   Noted,
   PlanJson,
+  ReceiptRow,
   UiMessage,
   WatchUiMessage,
 } from "../report/index.ts";
@@ -102,6 +104,13 @@ export interface JsonOutputs
   }>;
   history: readonly HistoryEntry[];
   "history prune": Own<{ pruned: number }>;
+  "mandate key": Own<{ file: string; public_key: string }>;
+  /** `file`: null if the mandate was printed. `text`: the signed file. */
+  "mandate create": Own<{ mandate: Mandate; file: string | null; text: string }>;
+  "mandate list": readonly MandateRow[];
+  /** `revoked`: false if the mandate was revoked before. */
+  "mandate revoke": Own<{ id: string; revoked: boolean }>;
+  "mandate receipts": readonly ReceiptRow[];
   "force-unlock": Own<{
     unlocked: boolean;
     holder: LockHolder | null;

@@ -34,6 +34,17 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** Maximum lifetime of a mandate, in milliseconds. */
+const MOST_LIFETIME = 90 * 86_400_000;
+
+/** Parses `30m`, `2h` or `7d`: the lifetime of a mandate. Returns milliseconds. */
+export function lifetime(text: string): number {
+  const ms = /^\d+[mhd]$/.test(text) ? (milliseconds(text) ?? 0) : 0;
+  if (ms === 0 || ms > MOST_LIFETIME)
+    throw new InvalidArgumentError("Expected a time up to 90d, such as 30m, 2h or 7d.");
+  return ms;
+}
+
 /** Parses `30d` or `4w`. Returns milliseconds. */
 export function days(text: string): number {
   const [, count, unit] = /^(\d+)([dw])$/.exec(text) ?? [];
@@ -148,7 +159,7 @@ export const POLICY_OPTION = [
 ] as const;
 
 /** Parses `USD=200`, and adds it to earlier limits. */
-function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
+export function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
   const [, word = "", digits] = /^([A-Za-z]+)=(\d+)$/.exec(text.trim()) ?? [];
   const amount = Number(digits);
   if (digits === undefined || !Number.isSafeInteger(amount))

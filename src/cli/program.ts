@@ -7,6 +7,7 @@ import { registerAccount, registerDoctor, registerOnce } from "./register/accoun
 import { registerEdit } from "./register/edit.ts";
 import { registerFleet } from "./register/fleet.ts";
 import { registerMain, registerNotify, registerPolicy } from "./register/main.ts";
+import { registerMandate } from "./register/mandate.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
 import type { Action, GuardedIo } from "./terminal.ts";
@@ -106,6 +107,7 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
   registerNotify(registration);
   registerEdit(registration);
   registerFleet(registration);
+  registerMandate(registration);
   registerState(registration);
   registerAccount(registration);
   registerOnce(registration);

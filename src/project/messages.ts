@@ -257,10 +257,10 @@ const messages = {
     detail,
     remedies: [NEW_PLAN, "No request was sent."],
   })),
-  "usage/place": error(({ file, detail, holds }: File & Words<"detail"> & { readonly holds: "plan" | "report" }) => ({
-    summary: holds === "plan" ? `The plan cannot be saved as ${file}` : `The report cannot be written to ${file}`,
+  "usage/place": error(({ file, detail, holds }: File & Words<"detail" | "holds">) => ({
+    summary: `The ${holds} cannot be ${holds === "report" ? "written to" : "saved as"} ${file}`,
     detail: `${detail} Nothing was changed.`,
-    remedies: [advise(holds === "plan" ? "name_plan" : "name_report")],
+    remedies: [holds === "mandate" ? "Name another file." : advise(holds === "plan" ? "name_plan" : "name_report")],
   })),
   "state.backend/forgotten": error(({ file }: File) => ({
     summary: "The backend has no state yet, but the project's folder has a state file",

@@ -40,6 +40,8 @@ export interface Origin {
   readonly identities?: Readonly<Record<string, AccountMark>>;
   /** Commit of the declaration. Only for people: the files and the state decide. */
   readonly commit?: string;
+  /** Name of the environment, for a mandate. The files and the state decide. */
+  readonly environment?: string;
   /** Provider alias -> number of creates in the account store. Only for people. */
   readonly sequence?: Readonly<Record<string, number>>;
 }

@@ -121,6 +121,7 @@ export async function savedFrom(
     ...(await originOf(source, desired, store.state)),
     identities: Object.fromEntries(identities),
     ...(commit !== undefined && { commit }),
+    ...(source.environment && { environment: source.environment.name }),
     sequence: Object.fromEntries(await Promise.all(counts)),
   };
   return { request, origin: redaction.redactValue(origin) as Origin, plan };

@@ -38,7 +38,9 @@ export class Project implements ProjectParts {
 }
 
 /** Returns the names of environment variables with tokens. Empty if the declared providers have mistakes. */
-const tokensOf = async (declaration: ProjectDeclaration): Promise<readonly (string | undefined)[]> => {
+export const tokensOf = async (
+  declaration: Pick<ProjectDeclaration, "providers">,
+): Promise<readonly (string | undefined)[]> => {
   const providers = await declaration.providers().catch(ifExplained(() => new Map()));
   return [...providers.values()].map(({ tokenEnv }) => tokenEnv);
 };

@@ -32,6 +32,7 @@ import {
 import type { Encryption, Seal } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags, guardForm } from "./guards.ts";
+import { beginsAsMandate } from "./mandate/document.ts";
 import { raise } from "./messages.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
@@ -85,10 +86,10 @@ const BEGINNING_BYTES = 256;
 export async function placeForPlan(
   source: ProjectSource,
   file: string,
-  holds: "plan" | "report" = "plan",
+  holds: "plan" | "report" | "mandate" = "plan",
 ): Promise<string> {
   const forbid = (detail: string) => raise("usage/place", { file, detail, holds });
-  return orUnwritable(file, async () => {
+  return orUnwritable(file, holds, async () => {
     const named = path.resolve(source.cwd, file);
     const target = writtenPlace(source, file);
     // An untrusted declaration may choose the path of the state, so do not follow its links.
@@ -105,9 +106,11 @@ export async function placeForPlan(
     }
     const form = look(target)?.form;
     if (form === "folder") forbid("It is a folder.");
-    const isPlan = form === "file" && beginsAsPlan((await read(target, { limit: BEGINNING_BYTES })).toString());
-    if (holds === "plan" && form !== undefined && !isPlan)
-      forbid("The file there is not a plan that hostform saved, and would be overwritten.");
+    const beginning = form === "file" ? (await read(target, { limit: BEGINNING_BYTES })).toString() : "";
+    const isPlan = beginsAsPlan(beginning);
+    const isOwn = { plan: isPlan, mandate: beginsAsMandate(beginning), report: true }[holds];
+    if (form !== undefined && !isOwn)
+      forbid(`The file there is not a ${holds} that hostform saved, and would be overwritten.`);
     if (holds === "report" && isPlan) forbid("The file there is a plan that hostform saved.");
     if (form !== undefined && form !== "file") forbid("It is no file.");
     const temporary = beside(target);
@@ -121,10 +124,10 @@ export async function placeForPlan(
 
 const beginsAsPlan = (text: string) => BEGINNING.test(text);
 
-const orUnwritable = <T>(file: string, step: () => Promise<T>): Promise<T> =>
+const orUnwritable = <T>(file: string, holds: string, step: () => Promise<T>): Promise<T> =>
   step().catch(
     ifErrno((reason) =>
-      fail("plan.saved", `The plan cannot be written to ${file}: ${reason}`, {
+      fail("plan.saved", `The ${holds} cannot be written to ${file}: ${reason}`, {
         remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
       }),
     ),
@@ -161,8 +164,15 @@ export async function writeSavedPlan(
   // Check again: the location may have changed.
   const target = await placeForPlan(source, file);
   const text = given ?? encodeSavedPlan(saved, redaction, await sealOf(state));
-  const place = { path: target, temporary: beside(target) };
-  await orUnwritable(file, () => replaceFile(systemDisk, place, text));
+  await writePlaced(target, text, file, "plan");
+}
+
+/** Writes a mandate atomically. Only the owner can read the file. @throws HostformError as `placeForPlan` does. */
+export const writeMandate = async (source: ProjectSource, file: string, text: string): Promise<void> =>
+  writePlaced(await placeForPlan(source, file, "mandate"), text, file, "mandate");
+
+async function writePlaced(target: string, text: string, file: string, holds: string): Promise<void> {
+  await orUnwritable(file, holds, () => replaceFile(systemDisk, { path: target, temporary: beside(target) }, text));
 }
 
 /**
@@ -170,12 +180,17 @@ export async function writeSavedPlan(
  * @throws HostformError `plan.saved` for a foreign or damaged file, or a newer version; `state.key`.
  */
 export async function readSavedPlan({ source, state }: Project, file: string): Promise<SavedPlan> {
+  const bytes = await planBytes(source, file);
+  const proved = await provedPlan(bytes.toString("utf8"), file, state.encryption());
+  return { ...proved, digest: hash("sha256", bytes) };
+}
+
+/** Returns the bytes of a plan file. @throws HostformError `plan.saved` for an unreadable or too large file. */
+export async function planBytes({ cwd }: ProjectSource, file: string): Promise<Buffer> {
   const unreadable = ifErrno((reason) => raise("plan.saved/unreadable", { file, reason }));
-  const reading = { limit: MOST_BYTES + 1, streams: true };
-  const bytes = await read(path.resolve(source.cwd, file), reading).catch(unreadable);
+  const bytes = await read(path.resolve(cwd, file), { limit: MOST_BYTES + 1, streams: true }).catch(unreadable);
   if (bytes.length > MOST_BYTES) raise("plan.saved/foreign", { file, detail: "It is too large for one." });
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-  return { ...(await provedPlan(text, file, state.encryption())), digest: hash("sha256", bytes) };
+  return bytes;
 }
 
 /**
@@ -359,6 +374,7 @@ const shape = z.looseObject({
     accounts: z.record(z.string(), z.string().nullable()),
     identities: z.record(z.string(), accountShape).optional(),
     commit: z.string().optional(),
+    environment: z.string().optional(),
     sequence: z.record(z.string(), z.int()).optional(),
   }),
   plan: z.looseObject({

@@ -8,9 +8,11 @@ import { flatKinds, isRefusal, nestedKind, readGrants } from "./adopt/read.ts";
 import { withFirstSeen } from "./first-seen.ts";
 import { entriesIn } from "./history.ts";
 import type { StatusFlags } from "./library-types.ts";
+import { ledgersOf, receiptsIn } from "./mandate/ledgers.ts";
+import { unreconciled } from "./mandate/reconcile.ts";
 import { type Run, withPlan } from "./plan.ts";
 import type { Project } from "./project.ts";
-import { type AccountLists, reportOf, SERVICE } from "./status-report.ts";
+import { type AccountLists, type Lists, reportOf, SERVICE } from "./status-report.ts";
 
 /** List that only accounts on the Manage track have (§4). */
 const OPTIONAL = "client accounts";
@@ -34,16 +36,24 @@ export function projectStatus(project: Project, flags: StatusFlags): Promise<Acc
     });
     const lists = new Map(await Promise.all(read));
     const past = await entriesIn(project, run.store.history);
-    const report = await withFirstSeen(
-      run,
-      reportOf(run, lists, flags, past),
-      targets.length === 0 && provider === undefined,
-    );
+    const isWhole = targets.length === 0 && provider === undefined;
+    const all = isWhole ? await withReceipts(run, lists) : run;
+    const report = await withFirstSeen(all, reportOf(all, lists, flags, past), isWhole);
     const listed = STATUS_NAMES.filter((name) => entriesOf(report, name).length > 0);
     const unread = report.unread.some(({ what }) => what !== OPTIONAL) ? ["unread"] : [];
     const holds = [...new Set([...report.holds, ...listed, ...unread])];
     return project.redaction.redactValue({ ...report, holds }) as AccountReport;
   });
+}
+
+/** Adds a condition for each order that differs from its receipt. */
+async function withReceipts(run: Run, lists: Lists): Promise<Run> {
+  const { plan, project, providers, state } = run;
+  const environment = project.source.environment?.name ?? null;
+  const all = (await receiptsIn(ledgersOf(providers, project))).map(({ receipt }) => receipt);
+  const own = all.filter((one) => one.project === plan.project && one.environment === environment);
+  const conditions = [...(plan.conditions ?? []), ...unreconciled(own, lists, state, providers.moneyScale)];
+  return { ...run, plan: { ...plan, conditions } };
 }
 
 /** Returns the providers to read: those of the plan. Without targets, also all declared providers. */

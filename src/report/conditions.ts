@@ -27,6 +27,7 @@ const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]
     "services have hosting plans that were not ordered",
   ],
   own_form: ["1 object still differs from its declared value", "objects still differ from their declared values"],
+  receipt: ["1 order differs from its receipt", "orders differ from their receipts"],
   off: ["1 object is disabled", "objects are disabled"],
 };
 

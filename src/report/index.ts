@@ -25,6 +25,7 @@ export {
 } from "./fleet.ts";
 export { invoiceSums, renderHistory } from "./history.ts";
 export * from "./listings.ts";
+export * from "./mandates.ts";
 export { moneyLines, scaleOf } from "./money.ts";
 export * from "./numbers.ts";
 export { doneChanges, outcomeLine, renderOutcome } from "./outcome-text.ts";

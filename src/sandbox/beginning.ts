@@ -1,4 +1,5 @@
 /** Fills the store of a sandbox from a snapshot or the seed, and resets it. */
+import { plantAccount } from "./account.ts";
 import { CLOCK_COUNTERS } from "./clock.ts";
 import type { SandboxOptions } from "./options.ts";
 import { Refusal, SandboxOptionError } from "./refusal.ts";
@@ -15,9 +16,14 @@ import type { World } from "./world.ts";
 export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): void {
   const { store, settings } = world;
   const kept = seedOf(store) !== undefined;
+  if (settings.account !== undefined && (kept || options.snapshot !== undefined || settings.frozenAt !== undefined)) {
+    throw new SandboxOptionError(
+      "An account fills an empty sandbox, and continues at its own time. Leave the snapshot and the clock out, or name a new data file.",
+    );
+  }
   if (options.snapshot === undefined) {
     if (kept) store.onCommit();
-    else store.transaction(() => plant(world));
+    else store.transaction(() => fill(world));
     return;
   }
   if (kept) {
@@ -35,6 +41,12 @@ export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "
   throw new SandboxOptionError(
     `The snapshot was made from the seed "${settings.seed}", not "${options.seed}". Leave the seed out.`,
   );
+}
+
+/** Fills an empty store. Must run inside a transaction. */
+function fill(world: World): void {
+  if (world.settings.account === undefined) plant(world);
+  else plantAccount(world, world.settings.account);
 }
 
 type Row = { id: RecordId };
@@ -83,14 +95,17 @@ export function restoreSnapshot(world: World, text: string): void {
   journal.clear();
 }
 
-/** Restores the seeded data. Removes faults, the log and the clock offset, and restarts the rate windows. */
+/**
+ * Restores the seeded data, or the imported account with its time. Removes faults, the log and the clock offset, and restarts
+ * the rate windows.
+ */
 export function reset(world: World): void {
   const { store, agenda, journal, faults, backgroundFaults, rate, sender } = world;
   sender.forget();
   store.transaction(() => {
     store.clear();
     agenda.forget();
-    plant(world);
+    fill(world);
   });
   journal.clear();
   faults.load({ last: 0, faults: [] });

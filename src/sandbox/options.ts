@@ -3,6 +3,7 @@ import { type DeliverTo, deliverToOf } from "./events/target.ts";
 import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
 import { didYouMean, SandboxOptionError } from "./refusal.ts";
 import type { Rendering } from "./shape/rendering.ts";
+import type { ImportedAccount } from "./store/records.ts";
 import { isObject, isText } from "./store/sound.ts";
 
 export interface SandboxOptions {
@@ -38,6 +39,10 @@ export interface SandboxOptions {
   deliverTo?: DeliverTo;
   /** Text of a snapshot (`control.snapshot()`), which also sets the seed and the time. */
   snapshot?: string;
+  /**
+   * Account of a host, instead of the seeded data. It is the account of the tokens `agency` and `viewer`. A reset restores it.
+   */
+  account?: ImportedAccount;
   /** Called after each exchange on the API port. */
   observe?: (exchange: Exchange) => void;
   /** True to pay each invoice at its creation. Default false. */
@@ -68,9 +73,10 @@ export interface Exchange {
 }
 
 export type Settings = Required<
-  Omit<SandboxOptions, "profile" | "data" | "snapshot" | "port" | "controlPort" | "clock">
+  Omit<SandboxOptions, "profile" | "data" | "snapshot" | "account" | "port" | "controlPort" | "clock">
 > & {
   profile: Profile;
+  account?: ImportedAccount | undefined;
   clock: { now(): number };
   /** Time at which the clock is frozen at the start, in milliseconds since the epoch. Undefined for a running clock. */
   frozenAt: number | undefined;
@@ -155,6 +161,10 @@ const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   rendering: [isObject, "an object"],
   // `completeProfile` checks this option.
   profile: [() => true, ""],
+  account: [
+    (value) => isObject(value) && !Number.isNaN(Date.parse(String(value.at))),
+    "an account with the time `at` of its reading",
+  ],
 };
 
 /** @throws SandboxOptionError for an unknown option or an invalid value */

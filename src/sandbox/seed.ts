@@ -61,10 +61,15 @@ export function seedOf(store: Store): string | undefined {
   return store.table("settings").get(SEED)?.value;
 }
 
+/** Marks a store as filled. */
+export function markFilled({ store, settings }: World): void {
+  store.table("settings").put({ id: SEED, value: settings.seed });
+}
+
 /** Fills an empty store. Must run inside a transaction. */
 export function plant(world: World): void {
   const { store, settings } = world;
-  store.table("settings").put({ id: SEED, value: settings.seed });
+  markFilled(world);
   if (settings.frozenAt !== undefined) world.clock.freeze(settings.frozenAt);
   for (const [id, name, product_type] of PRODUCTS) {
     store.table("products").put({ id, name, product_type, active: id !== WITHDRAWN_PRODUCT });
@@ -93,7 +98,14 @@ function plantCoupons(store: Store): void {
   coupons.put({ id: 3, code: "BYGONE50", percent: 50, product_types: everything, terms: [1], active: false });
 }
 
-function plantToken(world: World, id: number, customer: Customer, name: string, abilities: readonly Ability[]): void {
+export function plantToken(
+  world: World,
+  id: number,
+  customer: Customer,
+  name: string,
+  abilities: readonly Ability[],
+  scope: readonly number[] | null = null,
+): void {
   const { store, settings } = world;
   store.table("users").put({ id, customer_id: customer.id, name, permissions: [...abilities] });
   store.table("tokens").put({
@@ -103,7 +115,7 @@ function plantToken(world: World, id: number, customer: Customer, name: string, 
     name,
     value: `sandbox-${name}-token-${derive(settings.seed, `token:${name}`).slice(0, 6)}`,
     abilities: [...abilities],
-    service_ids: null,
+    service_ids: scope && [...scope],
   });
   for (const sequence of ["users", "tokens"]) store.table("counters").put({ id: sequence, value: id });
 }

@@ -92,9 +92,6 @@ const PALE = `(() => {
 const TOO_WIDE = `Math.max(document.documentElement.scrollWidth - innerWidth,
   ...[...document.querySelectorAll(".scroll")].map((one) => one.scrollWidth - one.clientWidth))`;
 
-/** The width of A4 between margins, in pixels. */
-const PAPER = 720;
-
 const LONG = "a-very-long-name-of-a-shop-that-sells-everything.customer-of-an-agency.example";
 
 /** Script that returns the findings of axe. {@link PALE} checks the contrast, because it checks light and dark mode. */
@@ -199,7 +196,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 90_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("the log updates itself, keeps the focus, and can be paused", async () => {
+  test("the log updates itself, and keeps the focus", async () => {
     const sandbox = await site();
     await ask(sandbox, "GET", "/plans");
     const { page, complaints } = await openPage(browser);
@@ -208,14 +205,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 90_000 }, () => {
     await ask(sandbox, "GET", "/services/4711");
     await page.waitForSelector('::-p-text("/services/4711")');
     expect(await page.evaluate(FOCUSED)).toBe("Request 1, 10:00:00");
-    expect(await page.$eval("#rates svg", (picture) => picture.getAttribute("aria-label"))).toContain(
-      "2 of 60 used, 58 left",
-    );
-    await click(page, "Pause");
-    expect(await page.$("body[data-live-from]")).toBeNull();
-    await click(page, "Resume");
-    await ask(sandbox, "GET", "/invoices");
-    await page.waitForSelector('::-p-text("/invoices")');
+    expect(await textOf(page, "#rates")).toContain("2 of 60 used, 58 left");
     expect(complaints).toEqual([]);
 
     await sandbox.close();
@@ -258,7 +248,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 90_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("every page fits wide and narrow screens and paper, and has enough contrast in light and dark mode", async () => {
+  test("every page fits wide and narrow screens, and has enough contrast in light and dark mode", async () => {
     const sandbox = await site();
     excuseViolations(sandbox, "no server would send such a domain");
     const made = await furnish(sandbox);
@@ -294,14 +284,6 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 90_000 }, () => {
         await show(page, "screen", value);
         expect(await page.evaluate(PALE), `${path} in ${value}`).toEqual([]);
       }
-      await page.setViewport({ width: PAPER, height: 800 });
-      await show(page, "print", "dark");
-      expect(await page.evaluate(TOO_WIDE), `${path}, printed`).toBeLessThanOrEqual(0);
-      const controls =
-        "[...document.querySelectorAll('nav, button, input')].filter((one) => one.checkVisibility()).length";
-      expect(await page.evaluate(controls), `${path}: no navigation, no buttons`).toBe(0);
-      const ink = "getComputedStyle(document.querySelector('h1')).color";
-      expect(await page.evaluate(ink), "black on white").toBe("rgb(23, 32, 43)");
       await show(page, "screen", "dark");
     }
     expect(complaints).toEqual([]);

@@ -141,50 +141,37 @@ describe("every page", () => {
       (await visitor.see("/")).text.match(/<ol class="due">.*?<\/ol>/s)?.[0] ?? "";
     const agency = new Visitor(sandbox);
     expect(await due(agency)).toMatch(
-      /2 services<\/strong> <span class="hint">of customer<\/span> are renewed: invoices are raised.*Service 1001/s,
+      /2 services<\/strong> <span class="hint">of customer<\/span> are renewed: invoices are raised/,
     );
     const customer = new Visitor(sandbox);
     await customer.press("/dashboard/account", { account: "2" });
-    expect(await due(customer)).toContain("Service 1001");
+    expect(await due(customer)).toContain("<strong>2 services</strong> are renewed");
     expect(await due(customer)).not.toContain("of customer");
   });
 
-  test("groups steps with the same time, and names each domain", async () => {
+  test("groups steps with the same time", async () => {
     const sandbox = await site();
     sandbox.control.seedServices({ count: 60, plan_id: 12, domain_prefix: "client" });
     sandbox.control.seedServices({ count: 1, plan_id: 11, domain_prefix: "one" });
     const { text } = await new Visitor(sandbox).see("/dashboard/clock");
     expect(text).toContain("<strong>61 services</strong> enter their renewal notice window");
-    expect(text).toMatch(/Service \d+<\/a> <span class="long"><bdi>client-00001\.example/);
-    expect(text).toContain("<li>and 11 more</li>");
     expect(text.match(/<tr>/g)).toHaveLength(3);
   });
 
-  test("searches and sorts all pages of a list without a script", async () => {
+  test("searches a list without a script", async () => {
     const sandbox = await site();
     sandbox.control.seedServices({ count: 60, plan_id: 12, domain_prefix: "client" });
     sandbox.control.seedServices({ count: 2, plan_id: 11, domain_prefix: "shop" });
     await ask(sandbox, "GET", "/plans");
     await ask(sandbox, "GET", "/services/4711");
     const visitor = new Visitor(sandbox);
-    const domains = async (query: string) => {
-      const { text } = await visitor.see(`/dashboard/services${query}`);
-      return [...text.matchAll(/<bdi>((?:client|shop)-\d+\.example)/g)].map(([, domain]) => domain);
-    };
-    expect((await domains("?sort=Domain"))[0]).toBe("client-00001.example");
-    expect((await domains("?sort=-Domain")).slice(0, 3)).toEqual([
-      "shop-00002.example",
-      "shop-00001.example",
-      "client-00060.example",
-    ]);
-    expect(await domains("?sort=-Domain&page=2")).toHaveLength(12);
-    expect(await domains("?sort=Id&q=shop")).toEqual(["shop-00001.example", "shop-00002.example"]);
-    expect(await domains("?sort=constructor")).toEqual(await domains(""));
-    const { text } = await visitor.see("/dashboard/services?sort=Domain&q=client&page=2");
-    expect(text).toMatch(/aria-sort="ascending"><a href="\/dashboard\/services\?sort=-Domain&amp;q=client">/);
-    expect(text).toContain('<input type="hidden" name="sort" value="Domain">');
     const found = async (path: string) => (await visitor.see(path)).text;
+    const services = await found("/dashboard/services?q=shop");
+    expect(services).toContain("2 services");
+    expect(services).not.toContain("client-");
     expect(await found("/dashboard/invoices?q=shop-00002")).toContain("1 invoice");
+    const paid = await found("/dashboard/invoices?q=shop&state=paid");
+    expect(paid).toContain('<input type="hidden" name="state" value="paid">');
     const log = await found("/dashboard/requests?q=4711");
     expect(log).toContain("/services/4711");
     expect(log).not.toContain("<bdi>/plans");
@@ -243,10 +230,8 @@ describe("the dashboard", () => {
     expect(text).not.toContain("www.acme.example");
   });
 
-  test("shows the offered services and the domains of the account", async () => {
+  test("shows the domains of the account", async () => {
     const sandbox = await site();
-    const { running } = await furnish(sandbox);
-    sandbox.control.offerTransfer(running, { to: "customer" });
     const contact = {
       first_name: "N",
       last_name: "B",
@@ -269,14 +254,8 @@ describe("the dashboard", () => {
     const own = (await visitor.see("/dashboard/services")).text;
     expect(own).toContain("1 domain");
     expect(own).toContain("new.example");
-    expect(own).not.toContain("Offered to this account");
     await visitor.press("/dashboard/account", { account: "2", back: "/" });
-    const theirs = (await visitor.see("/dashboard/services")).text;
-    expect(theirs).toContain(`<bdi>agency</bdi> offers <a href="/dashboard/services/${running}">`);
-    expect(theirs).toContain(`aria-label="Accept service ${running}"`);
-    expect(theirs).not.toContain("new.example");
-    const page = await visitor.pressed("/dashboard/services", { do: "accept", id: "601" });
-    expect(page.text).toContain("running-00001.example");
+    expect((await visitor.see("/dashboard/services")).text).not.toContain("new.example");
   });
 
   test("splits long lists into pages and filters them", async () => {
@@ -302,9 +281,11 @@ describe("the dashboard", () => {
     for (let at = 0; at < 5; at += 1) await ask(sandbox, "GET", "/plans");
     const { text } = await new Visitor(sandbox).see("/dashboard/requests");
     expect(text).toContain(
-      'aria-label="Token agency: 3 of 3 used, 0 left, the window closes in 60 s; 2 requests refused with 429 in the last minute."',
+      '<strong>agency</strong> <span class="nums">3 of 3 used, 0 left</span> <span class="hint">more in 1 minute</span>',
     );
-    expect(text).toContain("Token viewer: 0 of 3 used, 3 left.");
+    expect(text).toContain(
+      '<strong>viewer</strong> <span class="nums">0 of 3 used, 3 left</span>\n<meter max="3" value="0"',
+    );
     expect(sandbox.control.rates()[0]).toEqual({
       token_id: 1,
       token: "agency",

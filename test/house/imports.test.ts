@@ -51,6 +51,8 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "fronts/terraform (lazy)",
     "report",
     "webhooks",
+    "sandbox (lazy)",
+    "sandbox (types)",
   ],
   fleet: ["project", "report", "core/model", "core/files", "core/local", "core/policy"],
   report: ["core/model"],

@@ -45,6 +45,7 @@ describe("output", () => {
     expect(using(/\b(?:reveal(?:Json)?|terminal\.exact)\(/)).toEqual([
       "cli/fmt.ts",
       "cli/guarded-io.ts",
+      "cli/mandate.ts",
       "cli/output.ts",
       "cli/sandbox.ts",
       "cli/service.ts",

@@ -126,6 +126,13 @@ it("each command prints documents that match its schema", async () => {
   for (const name of ["HOSTFORM_STATE_KEY", "HOSTFORM_STATE_NEW_KEY"]) delete env[name];
   await at("history", "prune", "--before", "2026-01-01");
 
+  await at("mandate", "key", "ana.pem");
+  env.HOSTFORM_MANDATE_KEY_FILE = "ana.pem";
+  await at("mandate", "create", "--out", "acme.mandate");
+  await at("mandate", "revoke", "acme.mandate");
+  await at("mandate", "list");
+  await at("mandate", "receipts");
+
   await project.declare({ fleet: "agency", projects: [{ path: "." }] }, "fleet.yaml");
   await at("fleet", "plan");
   await at("fleet", "status");

@@ -111,24 +111,6 @@ describe("a proxy that requires authentication", () => {
   });
 });
 
-describe("NODE_EXTRA_CA_CERTS", () => {
-  it.each([
-    ["missing.pem", undefined, "which cannot be read (ENOENT)"],
-    ["der.cer", "\x30\x82", "which contains no PEM certificate"],
-  ])("contains %s: the message about an unknown authority reports this", async (name, content, says) => {
-    const { port: target } = await answering(jsonAnswer(PLANS));
-    const place = workplace(BASE);
-    const file = path.join(place.dir, name);
-    if (content !== undefined) writeFileSync(file, content);
-    const { port } = await startProxy({ names: { [API_HOST]: await tlsBefore(target) } });
-    const { text } = await place.run(["plans"], {
-      HTTPS_PROXY: `http://127.0.0.1:${port}`,
-      NODE_EXTRA_CA_CERTS: file,
-    });
-    expect(text).toContain(`NODE_EXTRA_CA_CERTS names ${file}, ${says}`);
-  });
-});
-
 describe("Ctrl-C while a connection opens", () => {
   const state = { address: "https://state.acme.test/s", lock_address: "https://state.acme.test/l" };
   it.each<[step: string, connect: (socket: Socket) => void, command: string, backend?: typeof state]>([

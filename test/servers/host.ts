@@ -144,7 +144,7 @@ export class Host implements AsyncDisposable {
   /** Returns an id of the control API in the form of the host. */
   idOf(kind: RecordKind, id: number | undefined): string | undefined {
     if (id === undefined) return undefined;
-    const written = String(recordId(kind, id, completeProfile(this.#options.profile)));
+    const written = String(recordId(kind, { id }, completeProfile(this.#options.profile)));
     const prefixed = this.#options.rendering?.kinds?.[kind]?.ids === "prefixed" && /^\d+$/.test(written);
     return prefixed ? `${kind.slice(0, 2)}_${written}` : written;
   }

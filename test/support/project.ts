@@ -250,7 +250,7 @@ export class Project {
 
   /** Returns the id of a record in the form of the API, as hostform writes it. The control API numbers the records. */
   idOf(collection: keyof typeof RECORDS, id: number | undefined): string {
-    return id === undefined ? "none" : String(recordId(RECORDS[collection], id, this.profile));
+    return id === undefined ? "none" : String(recordId(RECORDS[collection], { id }, this.profile));
   }
 
   /** Returns `GET /services` for each request since the last call, with the ids of the control API. Clears the log. */

@@ -5,7 +5,7 @@
  * client.
  */
 import { connect, isIP, type Socket } from "node:net";
-import type { PeerCertificate, TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import type { buildConnector, Dispatcher, Agent as Pool } from "undici";
 // The whole of undici takes twice as long to load.
 import Agent from "undici/lib/dispatcher/agent.js";
@@ -210,12 +210,7 @@ class Attempt {
       // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
       rejectUnauthorized: true,
     });
-    let certificate: Partial<PeerCertificate> = {};
-    // Node destroys a connection with a rejected certificate. The certificate must be read before.
-    secured.prependListener("secure", () => {
-      certificate = secured.getPeerCertificate();
-    });
-    await this.#until(secured, "secureConnect", (error) => tlsFailure(error, peer, certificate, Date.now()));
+    await this.#until(secured, "secureConnect", (error) => tlsFailure(error, peer));
     return secured;
   }
 

@@ -1,6 +1,4 @@
 /** Failures below HTTP: classifies errors of sockets, proxies and TLS by step, reason and remedy. */
-import type { PeerCertificate } from "node:tls";
-import { readNow } from "../files/file-system.ts";
 import * as texts from "../messages/network.ts";
 import { errnoOf, escapeLine, type Reached, type Remedy } from "../model/index.ts";
 import type { HttpProxy, Peer } from "./proxy.ts";
@@ -68,14 +66,11 @@ export function networkFailure(error: unknown): NetworkFailure {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
   const message = error instanceof Error ? error.message : "";
 
-  // The following errors are from a dispatcher of the caller. The client's own dispatcher throws NoConnection.
-  if (message.includes("(407)")) return unsent(texts.proxySignOn());
+  // These errors are from a dispatcher of the caller. The client's own dispatcher throws NoConnection.
   const tunnel = /^Proxy response \((\d+)\)/.exec(message)?.[1];
-  if (tunnel !== undefined) return unsent(texts.proxyRejected(tunnel), { transient: tunnel >= "500" });
-  if (CERTIFICATE.test(code)) return unsent(texts.untrusted(code));
-  if (HANDSHAKE.test(code)) return unsent(texts.noTls(code));
-  if (message.includes("before secure TLS connection was established"))
-    return unsent(texts.closedInHandshake(code), { transient: true });
+  const isFinal = (tunnel !== undefined && tunnel < "500") || CERTIFICATE.test(code) || HANDSHAKE.test(code);
+  if (isFinal || tunnel !== undefined || message.includes("before secure TLS connection was established"))
+    return unsent(texts.notConnected(message, code), { transient: !isFinal });
   const before = causes.every((cause) => {
     const own = errnoOf(cause) ?? "";
     return BEFORE.has(own) || (WHILE_CONNECTING.has(own) && syscallOf(cause) === "connect");
@@ -169,20 +164,12 @@ export function stepFailure(
   return new NoConnection({ what: texts.stepFailed(step, reason), transient: true, remedies }, { cause });
 }
 
-/**
- * Returns the error about a failed TLS handshake.
- * @param certificate certificate of the peer; empty if no certificate arrived. @param now milliseconds since the epoch.
- */
-export function tlsFailure(
-  cause: unknown,
-  peer: Peer,
-  certificate: Partial<PeerCertificate>,
-  now: number,
-): NoConnection {
+/** Returns the error about a failed TLS handshake. */
+export function tlsFailure(cause: unknown, peer: Peer): NoConnection {
   const code = errnoOf(cause) ?? "unknown error";
   const step = handshakeWith(peer);
   const found = CERTIFICATE.test(code)
-    ? certificateFailure(code, peer, certificate, now)
+    ? texts.badCertificate(peer.variable, reasonOf(cause))
     : handshakeFailure(code, peer);
   if (found === undefined) return stepFailure(step, texts.closed(code), { cause, remedy: checkOf(peer) });
   const what = `${texts.stepFailed(step, found.reason)} (${code})`;
@@ -192,47 +179,13 @@ export function tlsFailure(
 function handshakeFailure(code: string, peer: Peer): texts.FailureTexts | undefined {
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
     return texts.plainServer(peer.variable, peer.via && checkOf(peer));
-  if (/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS/.test(code)) return texts.oldTls();
   return code.startsWith("ERR_SSL_") ? texts.noAgreement(peer.variable) : undefined;
 }
 
-function certificateFailure(
-  code: string,
-  { variable, host }: Peer,
-  certificate: Partial<PeerCertificate>,
-  now: number,
-): texts.FailureTexts {
-  const clock = `${new Date(now).toISOString().slice(0, 16)}Z`;
-  const [from, until] = [Date.parse(certificate.valid_from ?? ""), Date.parse(certificate.valid_to ?? "")];
-  if (code === "CERT_HAS_EXPIRED")
-    return texts.expired(variable, { clock, day: until < now ? dayOf(until) : undefined });
-  if (code === "CERT_NOT_YET_VALID")
-    return texts.notYetValid(variable, { clock, day: from > now ? dayOf(from) : undefined });
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID" || code === "HOSTNAME_MISMATCH")
-    return texts.otherNames(variable, { names: texts.certificateNames(hostNamesIn(certificate)), host });
-  const trust = trustRemedy(process.env.NODE_EXTRA_CA_CERTS);
-  if (code === "DEPTH_ZERO_SELF_SIGNED_CERT") return texts.selfSigned(variable, trust);
-  if (/^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF))/.test(code)) {
-    const [issuer] = [certificate.issuer?.CN ?? certificate.issuer?.O].flat();
-    return texts.unknownAuthority(variable, { issuer: issuer === undefined ? undefined : short(issuer), trust });
-  }
-  return texts.notAccepted(variable);
-}
-
-/** Returns the part of a remedy about how to trust a certificate. Checks the file of NODE_EXTRA_CA_CERTS, because Node only warns about a bad file. */
-function trustRemedy(file: string | undefined): string {
-  if (!file) return texts.trustBySetting();
-  try {
-    const isPem = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(readNow(file).toString("latin1"));
-    return isPem ? texts.trustByAdding() : texts.trustByFormat(short(file));
-  } catch (error) {
-    return texts.trustByPath(short(file), errnoOf(error) ?? "unknown error");
-  }
-}
-
-const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
-const short = (text: string) => escapeLine(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-
-/** Returns the host names and IP addresses of a certificate. */
-const hostNamesIn = ({ subjectaltname = "" }: Partial<PeerCertificate>): string[] =>
-  [...subjectaltname.matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)].map(([, name = ""]) => short(name));
+/** Returns Node's reason without its hint about options of Node. It may contain names of the certificate. */
+const reasonOf = (cause: unknown) =>
+  escapeLine(
+    String(cause)
+      .replace(/^Error: |;.*/gs, "")
+      .slice(0, 200),
+  );

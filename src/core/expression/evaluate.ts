@@ -158,9 +158,9 @@ function argumentsOf(context: EvalContext, node: NodeOf<"call">): readonly Typed
 
 function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): readonly Typed[] | undefined {
   const offset = node.args.at(-1)?.offset ?? node.offset;
-  if (last.content === null) context.error(VALUES.expand_null, offset);
+  if (last.content === null) context.error(VALUES.iterate_null, offset);
   else if (!isSequence(last.type) && last.type !== "any")
-    context.error(VALUES.expand_type(typeName(last.type)), offset);
+    context.error(VALUES.other_type("list", typeName(last.type)), offset);
   else if (isKnown(last)) return elementsOf(last).map((item) => secretIf(item, last.secret));
   return undefined;
 }
@@ -238,13 +238,12 @@ function elementAt(
 ): Typed {
   const { type } = collection;
   const place = toIndex(index);
-  if (!isWhole(index)) return context.error(VALUES.fraction, offset);
-  if (place !== undefined && place < 0) return context.error(VALUES.negative_index, offset);
+  if (!isWhole(index) || (place !== undefined && place < 0)) return context.error(VALUES.whole_index, offset);
   if (shapeOf(type) === "list" && !isKnown(collection)) return found(unknown(elementType(type)));
   const items = isKnown(collection) ? elementsOf(collection) : tupleTypes(type).map(unknown);
   const item = place === undefined ? undefined : items[place];
   if (item !== undefined) return found(item);
-  return context.error(items.length === 0 ? VALUES.empty : VALUES.no_element, offset);
+  return context.error(VALUES.no_element, offset);
 }
 
 /** Describes a key in messages. Hides a secret key. */
@@ -263,7 +262,7 @@ function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const single = !isSequence(source.type);
   if (source.content === null) {
     if (single) return secretIf(tuple([]), source.secret);
-    return context.error(VALUES.splat_null, node.source.offset);
+    return context.error(VALUES.iterate_null, node.source.offset);
   }
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
   const parts = context.through(source);
@@ -297,9 +296,9 @@ function resultType(type: Type, each: (item: Typed) => Typed): Type {
 function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   const source = context.value(node.source);
   const { offset } = node.source;
-  if (source.content === null) return context.error(VALUES.for_null, offset);
+  if (source.content === null) return context.error(VALUES.iterate_null, offset);
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
-  if (isPrimitive(source.type)) return context.error(VALUES.for_type(typeName(source.type)), offset);
+  if (isPrimitive(source.type)) return context.error(VALUES.other_type("list", typeName(source.type)), offset);
 
   const marks: (Origin | undefined)[] = [source.secret];
   const parts = context.through(source);
@@ -334,8 +333,8 @@ function decided(context: EvalContext, node: Expression, marks: (Origin | undefi
   const condition = context.sound(node);
   if (condition === undefined) return undefined;
   marks.push(condition.secret);
-  if (condition.content !== null) return context.converted(condition, "bool", node.offset, VALUES.for_condition);
-  context.error(VALUES.for_condition_null, node.offset);
+  if (condition.content !== null) return context.converted(condition, "bool", node.offset, VALUES.condition);
+  context.error(VALUES.null_condition, node.offset);
   return undefined;
 }
 

@@ -112,9 +112,9 @@ export abstract class Reader {
     return found;
   }
 
-  /** Reads the symbol, or throws an error. @param where Completes `expected ")" …`. */
-  expect(symbol: string, where: string): void {
-    if (!this.accept(symbol)) this.unexpected(`"${symbol}" ${where}`);
+  /** Reads the symbol, or throws an error. */
+  expect(symbol: string): void {
+    if (!this.accept(symbol)) this.unexpected(`"${symbol}"`);
   }
 
   unexpected(wanted: string): never {

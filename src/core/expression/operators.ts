@@ -121,7 +121,7 @@ export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
   const wanted = node.operator === "-" ? "number" : "bool";
   const value = operand(context, node.operand, wanted, "only");
   if (value === undefined) return unknown(wanted);
-  if (value.content === null) return context.error(VALUES.only_operand(node.operator), node.offset, wanted);
+  if (value.content === null) return context.error(VALUES.null_operand(node.operator), node.offset, wanted);
   if (!isKnown(value)) return secretIf(unknown(wanted), value.secret);
   const result = node.operator === "-" ? number(negate(value.content as BigFloat)) : bool(value.content !== true);
   return secretIf(result, value.secret);

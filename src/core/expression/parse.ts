@@ -106,7 +106,7 @@ function typeOf(node: Expression): Type {
   if (node.kind === "name" && node.steps.length === 0) return keyword(node.root, offset);
   if (node.kind !== "call" || node.expand) throw new ExpressionError(SYNTAX.type, offset);
   const [argument, ...others] = node.args;
-  if (argument === undefined || others.length > 0) throw new ExpressionError(SYNTAX.type_argument(node.name), offset);
+  if (argument === undefined || others.length > 0) throw new ExpressionError(SYNTAX.type, offset);
   switch (node.name) {
     case "list":
       return { list: typeOf(argument) };
@@ -115,10 +115,10 @@ function typeOf(node: Expression): Type {
     case "map":
       return { map: typeOf(argument) };
     case "tuple":
-      if (argument.kind !== "tuple") throw new ExpressionError(SYNTAX.tuple_type, offset);
+      if (argument.kind !== "tuple") throw new ExpressionError(SYNTAX.type, offset);
       return { tuple: argument.items.map(typeOf) };
     case "object":
-      if (argument.kind !== "object") throw new ExpressionError(SYNTAX.object_type, offset);
+      if (argument.kind !== "object") throw new ExpressionError(SYNTAX.type, offset);
       return objectType(argument);
     default:
       throw new ExpressionError(SYNTAX.no_type(node.name), offset);
@@ -127,7 +127,7 @@ function typeOf(node: Expression): Type {
 
 function keyword(word: string, offset: number): Type {
   if (word === "string" || word === "number" || word === "bool" || word === "any") return word;
-  throw new ExpressionError(SYNTAX.no_keyword(word), offset);
+  throw new ExpressionError(SYNTAX.no_type(word), offset);
 }
 
 function objectType(node: NodeOf<"object">): Type {
@@ -187,7 +187,7 @@ function bodyOf(parser: Parser, names: Names): BlockBody {
           name = parser.peek().kind === "identifier" ? parser.take().text : String(evaluated());
         }
         at[name] = bodyOf(parser, names);
-        parser.expect("}", SYNTAX.block_end);
+        parser.expect("}");
       }
     }
   }

@@ -24,7 +24,7 @@ export class Parser extends Reader {
     const condition = this.#binary(0);
     if (!this.accept("?")) return condition;
     const yes = this.expression();
-    this.expect(":", SYNTAX.otherwise);
+    this.expect(":");
     const no = this.expression();
     return this.made({ kind: "conditional", condition, yes, no, offset: condition.offset });
   }
@@ -66,7 +66,7 @@ export class Parser extends Reader {
     if (this.accept("(")) {
       const inner = this.ignoringNewlines(() => {
         const expression = this.expression();
-        this.expect(")", SYNTAX.parenthesis);
+        this.expect(")");
         return expression;
       });
       return this.made({ kind: "parentheses", inner, offset });
@@ -97,11 +97,10 @@ export class Parser extends Reader {
   #call(first: Token): Expression {
     let name = first.text;
     while (this.accept("::")) {
-      const next = this.take();
-      if (next.kind !== "identifier") throw new ExpressionError(SYNTAX.function_name, next.start);
-      name += `::${next.text}`;
+      if (this.peek().kind !== "identifier") this.unexpected(SYNTAX.name);
+      name += `::${this.take().text}`;
     }
-    this.expect("(", SYNTAX.call(name));
+    this.expect("(");
     const args: Expression[] = [];
     let expand = false;
     this.ignoringNewlines(() => {
@@ -109,7 +108,7 @@ export class Parser extends Reader {
         args.push(this.expression());
         expand = this.accept("...");
         if (!expand && this.accept(",")) continue;
-        this.expect(")", SYNTAX.call_end(name));
+        this.expect(")");
         return;
       }
     });
@@ -119,12 +118,12 @@ export class Parser extends Reader {
   forNames(): { readonly keyName?: string; readonly valueName: string } {
     const name = () => {
       const token = this.peek();
-      if (token.kind !== "identifier") this.unexpected(SYNTAX.for_name);
+      if (token.kind !== "identifier") this.unexpected(SYNTAX.name);
       return this.take().text;
     };
     const first = name();
     const second = this.accept(",") ? name() : undefined;
-    if (this.peek().text !== "in") this.unexpected(SYNTAX.for_in);
+    if (this.peek().text !== "in") this.unexpected('"in"');
     this.take();
     return second === undefined ? { valueName: first } : { keyName: first, valueName: second };
   }
@@ -149,13 +148,13 @@ function traversed(reader: Reader, from: Expression): Expression {
 function dotted(reader: Reader, from: Expression, start: number): Expression {
   const step = dotStep(reader);
   if (step !== undefined) return extended(reader, from, step, start);
-  if (!reader.accept("*")) reader.unexpected(SYNTAX.attribute_name);
+  if (!reader.accept("*")) reader.unexpected(SYNTAX.name);
   // The older splat `.*` includes only attributes. A later index applies to the whole result.
   let each: Expression = { kind: "item", offset: start };
   while (reader.peek().text === ".") {
     const dot = reader.take().start;
     const next = dotStep(reader);
-    if (next === undefined) reader.unexpected(SYNTAX.attribute_name);
+    if (next === undefined) reader.unexpected(SYNTAX.name);
     each = extended(reader, each, next, dot);
   }
   return reader.made({ kind: "splat", source: from, each, offset: from.offset });
@@ -175,13 +174,13 @@ function dotStep(reader: Reader): TraversalStep | undefined {
 
 function bracketed(reader: Reader, from: Expression, start: number): Expression {
   if (reader.accept("*")) {
-    reader.expect("]", SYNTAX.splat_end);
+    reader.expect("]");
     const each = traversed(reader, { kind: "item", offset: start });
     return reader.made({ kind: "splat", source: from, each, offset: from.offset });
   }
   const key = reader.ignoringNewlines(() => {
     const expression = reader.expression();
-    reader.expect("]", SYNTAX.index_end);
+    reader.expect("]");
     return expression;
   });
   const step = staticKey(key);
@@ -223,7 +222,7 @@ function tupleOf(reader: Reader): Expression {
     while (!reader.accept("]")) {
       items.push(reader.expression());
       if (reader.accept(",")) continue;
-      reader.expect("]", SYNTAX.list_end);
+      reader.expect("]");
       break;
     }
     return reader.made({ kind: "tuple", items, offset });
@@ -243,7 +242,7 @@ function entriesOf(reader: Reader, offset: number): Expression {
     while (reader.peek().kind === "newline") reader.take();
     if (reader.accept("}")) break;
     const key = keyOf(reader.expression());
-    if (!reader.accept("=") && !reader.accept(":")) reader.unexpected(SYNTAX.entry_value);
+    if (!reader.accept("=") && !reader.accept(":")) reader.unexpected('"="');
     entries.push({ key, value: reader.expression() });
     if (reader.accept("}")) break;
     if (!reader.accept(",") && reader.peek().kind !== "newline") reader.unexpected(SYNTAX.entry_end);
@@ -270,12 +269,12 @@ function forOf(reader: Reader, offset: number, close: "]" | "}"): NodeOf<"for"> 
   reader.take();
   const names = reader.forNames();
   const source = reader.expression();
-  reader.expect(":", SYNTAX.for_colon);
+  reader.expect(":");
   const first = reader.expression();
   const arrow = reader.peek();
   const second = reader.accept("=>") ? reader.expression() : undefined;
   if (close === "]" && second !== undefined) throw new ExpressionError(SYNTAX.for_keys, arrow.start);
-  if (close === "}" && second === undefined) reader.unexpected(SYNTAX.for_arrow);
+  if (close === "}" && second === undefined) reader.unexpected('"=>"');
   const ellipsis = reader.peek();
   const group = reader.accept("...");
   if (group && close === "]") throw new ExpressionError(SYNTAX.for_group, ellipsis.start);
@@ -284,7 +283,7 @@ function forOf(reader: Reader, offset: number, close: "]" | "}"): NodeOf<"for"> 
     reader.take();
     condition = reader.expression();
   }
-  reader.expect(close, SYNTAX.for_end);
+  reader.expect(close);
   return reader.made({
     kind: "for",
     ...names,

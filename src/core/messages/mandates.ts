@@ -1,6 +1,5 @@
 /** Messages about mandates and receipts: their files, keys and times. */
-import { some } from "../model/index.ts";
-import { type Catalogue, error, type Words } from "./message.ts";
+import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 /** `file`: path for people. `what`: mandate or receipt. */
 type Of = Words<"file" | "what">;
@@ -18,19 +17,9 @@ export const mandates = {
     detail: `It knows version ${known}.`,
     remedies: ["Use the program version that wrote the file, or a later one."],
   })),
-  "mandate.signature": error(({ file, what }: Of) => ({
-    summary: `${file} was edited: its content does not match its signature`,
-    detail: `At least one byte of the ${what} is different.`,
+  "mandate.signature": error(({ file, why }: Words<"file" | "why">) => ({
+    summary: `${file} has no valid signature: ${why}`,
     remedies: [NEW_FILE],
-  })),
-  "mandate.signature/unsigned": error(({ file, what }: Of) => ({
-    summary: `${file} is not signed: its last line is not the signature of the ${what}`,
-    remedies: [NEW_FILE],
-  })),
-  "mandate.signature/stranger": error(({ file, key, variable }: Variable & Words<"file" | "key">) => ({
-    summary: `${file} is signed with a key that ${variable} does not contain`,
-    detail: `The key is ${key}.`,
-    remedies: [`If you trust the owner of this key, add the key to ${variable}.`],
   })),
   "mandate.signers": error(({ variable, why }: Variable & Words<"why">) => ({
     summary: `${variable} ${why}`,
@@ -41,13 +30,18 @@ export const mandates = {
     summary: `The private key in ${variable} cannot be used: ${why}`,
     remedies: ["Use a private key for Ed25519 as PKCS#8 in PEM. Its file must have mode 0600."],
   })),
-  "mandate.key/missing": error(({ variables }: { readonly variables: readonly string[] }) => ({
-    summary: "No private key is set, so nothing can be signed",
-    remedies: [`Set ${some(variables)} to the key of the approver.`],
+  "mandate.key/written": error(({ file, why }: Words<"file" | "why">) => ({
+    summary: `No private key was written to ${file}: ${why}`,
+    remedies: ["Pass the path of a new file."],
   })),
-  "mandate.key/several": error(({ variables }: { readonly variables: readonly string[] }) => ({
-    summary: `${some(variables)} are both set`,
-    remedies: ["Unset one of them."],
+  "plan.address/mandate": warning(({ target }: Words<"target">) => ({
+    summary: `The target ${target} matches no resource now`,
+    detail: "The mandate allows it as soon as a resource matches.",
+    remedies: ["If it is a mistake, revoke this mandate and create another one."],
+  })),
+  "condition.receipt": warning(({ address, mandate, why }: Words<"address" | "mandate" | "why">) => ({
+    summary: `${address}: ${why} (mandate ${mandate})`,
+    remedies: ["Compare the receipt with the invoices, and ask the host about the difference."],
   })),
   "mandate.time": error(({ file, why }: Words<"file" | "why">) => ({
     summary: `The mandate in ${file} is not in force: ${why}`,

@@ -89,25 +89,9 @@ export function checkDirect(given: {
     : `${check} If ${needed}, set ${proxyVariable}.`;
 }
 
-/** Failures of a dispatcher that the caller of the client passes. */
-export const proxySignOn = (): FailureTexts => ({
-  reason: "the proxy asks for a user name and password (407)",
-  remedy: "Set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT.",
-});
-export const proxyRejected = (status: string): FailureTexts => ({
-  reason: `the proxy rejected the connection (${status})`,
-  remedy: CHECK_NETWORK,
-});
-export const untrusted = (code: string): FailureTexts => ({
-  reason: `the server's certificate is not trusted (${code})`,
-  remedy: "Check the base URL. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
-});
-export const noTls = (code: string): FailureTexts => ({
-  reason: `no TLS connection (${code})`,
-  remedy: "Check that the base URL has https and the right port.",
-});
-export const closedInHandshake = (code: string): FailureTexts => ({
-  reason: `connection closed in the TLS handshake (${code})`,
+/** Failure of a dispatcher that the caller of the client passes. @param message Reason that the dispatcher reports. */
+export const notConnected = (message: string, code: string): FailureTexts => ({
+  reason: `no connection: ${message} (${code})`,
   remedy: CHECK_NETWORK,
 });
 export const unconnected = (code: string): FailureTexts => ({ reason: connectionReason(code), remedy: CHECK_NETWORK });
@@ -176,76 +160,19 @@ const settingOf = (variable: string | undefined) => variable ?? "the base URL";
 /** Returns who is responsible for the peer's certificate. */
 const ownerOf = (variable: string | undefined) =>
   variable === undefined ? "the host" : "the administrator of the proxy";
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Failures of a TLS handshake that do not concern the certificate. @param check Remedy for the tunnel, if there is one. */
 export function plainServer(variable: string | undefined, check: string | undefined): FailureTexts {
   const port = `Check the port of ${settingOf(variable)}: the server there may use plain http.`;
   return { reason: "the server does not support TLS", remedy: check === undefined ? port : `${check} ${port}` };
 }
-export const oldTls = (): FailureTexts => ({
-  reason: "the server supports only versions of TLS before 1.2",
-  remedy: "Ask the host to enable TLS 1.2 or later.",
-});
 export const noAgreement = (variable: string | undefined): FailureTexts => ({
-  reason: "this machine and the server support no common TLS parameters",
+  reason: "this machine and the server support no common version of TLS (1.2 or later), or no common parameters",
   remedy: `Check ${settingOf(variable)}. If it is correct, report the code to the host.`,
 });
 
-/**
- * Rejected certificates.
- * @param days `clock`: current time of this machine. `day`: end of the certificate, undefined for another certificate of its
- * chain.
- */
-export const expired = (
-  variable: string | undefined,
-  days: { readonly clock: string; readonly day?: string | undefined },
-): FailureTexts => ({
-  reason: days.day === undefined ? "a certificate in its chain has expired" : `its certificate expired on ${days.day}`,
-  remedy: `${sentence(ownerOf(variable))} must renew it. Also check ${clockAt(days.clock)}.`,
+/** A rejected certificate. @param message Reason of the TLS library. */
+export const badCertificate = (variable: string | undefined, message: string): FailureTexts => ({
+  reason: `its certificate is not accepted: ${message}`,
+  remedy: `Check ${settingOf(variable)} and this machine's clock. For a certificate authority of your own, set NODE_EXTRA_CA_CERTS to its PEM file. Otherwise ${ownerOf(variable)} must correct the certificate.`,
 });
-export const notYetValid = (
-  variable: string | undefined,
-  days: { readonly clock: string; readonly day?: string | undefined },
-): FailureTexts => ({
-  reason:
-    days.day === undefined
-      ? "a certificate in its chain is not valid yet"
-      : `its certificate is valid only from ${days.day} on`,
-  remedy: `Check ${clockAt(days.clock)}. If the clock is correct, ${ownerOf(variable)} must replace the certificate.`,
-});
-const clockAt = (clock: string) => `this machine's clock: it is set to ${clock}`;
-
-export const otherNames = (variable: string | undefined, { names, host }: Words<"names" | "host">): FailureTexts => ({
-  reason: `its certificate is for ${names}, not for ${host}`,
-  remedy: `Write one of these names into ${settingOf(variable)}, or ask ${ownerOf(variable)} for a certificate that names ${host}.`,
-});
-export const selfSigned = (variable: string | undefined, trust: string): FailureTexts => ({
-  reason: "its certificate is self-signed",
-  remedy: `If you know this certificate, ${trust}. Otherwise check ${settingOf(variable)}.`,
-});
-export const unknownAuthority = (
-  variable: string | undefined,
-  { issuer, trust }: { readonly issuer: string | undefined; readonly trust: string },
-): FailureTexts => ({
-  reason: `its certificate is from an authority${issuer === undefined ? "" : `, ${issuer},`} that this machine does not trust`,
-  remedy: `If the authority is your own, ${trust}. For a public one, ${ownerOf(variable)} must also send the intermediate certificate.`,
-});
-export const notAccepted = (variable: string | undefined): FailureTexts => ({
-  reason: "its certificate is not accepted",
-  remedy: `Check ${settingOf(variable)}. If it is correct, report the code to ${ownerOf(variable)}.`,
-});
-
-/** Returns at most two names of a certificate. */
-export function certificateNames(names: readonly string[]): string {
-  if (names.length === 0) return "another name";
-  return names.length > 2 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more` : names.join(" and ");
-}
-
-/** Parts of a remedy: how to trust a certificate. @param file Value of NODE_EXTRA_CA_CERTS. */
-export const trustBySetting = (): string => "set NODE_EXTRA_CA_CERTS to the path of its PEM file";
-export const trustByAdding = (): string => "add it to the PEM file that NODE_EXTRA_CA_CERTS names";
-export const trustByFormat = (file: string): string =>
-  `write it there in PEM format: NODE_EXTRA_CA_CERTS names ${file}, which contains no PEM certificate`;
-export const trustByPath = (file: string, code: string): string =>
-  `correct the path: NODE_EXTRA_CA_CERTS names ${file}, which cannot be read (${code})`;

@@ -24,6 +24,7 @@ export * from "./payment.ts";
 export * from "./policy-facts.ts";
 export * from "./policy-rules.ts";
 export * from "./policy-verdict.ts";
+export * from "./rehearsal.ts";
 export * from "./remedy.ts";
 export * from "./runtime.ts";
 export * from "./schema.ts";

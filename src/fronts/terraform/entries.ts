@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { decrypt, encrypt } from "../../core/files/index.ts";
 import { type Kind, kinds } from "../../core/kinds/index.ts";
 import { isPendingCreate, type PendingCreate } from "../../core/lifecycle/index.ts";
-import { type AccountStore, entriesOf, MemoryStore, type Note } from "../../core/local/index.ts";
+import { type AccountStore, entriesOf, MemoryStore, type Note, type Place } from "../../core/local/index.ts";
 import {
   attempt,
   type Diagnostic,
@@ -60,18 +60,11 @@ interface WriteOptions {
   readonly isDurable?: boolean;
 }
 
-interface EntryPlace {
-  readonly mark: string;
-  readonly earlier: readonly string[];
-}
-
 interface EntriesOptions {
   readonly store: AccountStore;
   readonly project: string | undefined;
   /** Token of the API, from which the key of sealed entries is derived. The store contains no token. */
   readonly token?: string;
-  /** Terraform's state. Entries with an earlier mark of this state also belong to this state. */
-  readonly place?: EntryPlace | undefined;
   /** True with HOSTFORM_STORE=memory: a kill may lose a create. */
   readonly mayForget?: boolean;
   /** Called once if entries cannot be written, and once if they cannot be read. The warning contains no value of a resource. */
@@ -104,7 +97,7 @@ export class Entries {
     const list = this.#listOf(type);
     const stored = await this.#options.store.notes(list, name).catch((error: unknown) => this.#warn("read", error));
     const notes = [...(stored ?? []), ...(await this.#unwritten.notes(list, name))];
-    return new Map(notes.map((note) => [note.name, this.#placed(this.#opened(note))]));
+    return new Map(notes.map((note) => [note.name, this.#opened(note)]));
   }
 
   /** Returns the reasons why no create can be recorded. */
@@ -174,7 +167,7 @@ export class Entries {
       this.#warn("write", error);
       others = await write(this.#unwritten);
     }
-    if (others[0] !== undefined) return this.#placed(entryIn(others[0]));
+    if (others[0] !== undefined) return entryIn(others[0]);
     this.#own.set(keyOf(note), note);
     return undefined;
   }
@@ -202,11 +195,6 @@ export class Entries {
     return createHmac("sha256", this.#options.token ?? "")
       .update("hostform sealed entry")
       .digest();
-  }
-
-  #placed(entry: Entry): Entry {
-    const { place } = this.#options;
-    return place?.earlier.includes(entry.place ?? "") === true ? { ...entry, place: place.mark } : entry;
   }
 
   #listOf(type: string): string {
@@ -242,13 +230,13 @@ export interface StoredCreate {
  */
 export async function storedCreates(
   store: AccountStore,
-  place: EntryPlace,
+  place: Place,
   projects: readonly (string | undefined)[],
 ): Promise<{ readonly creates: readonly StoredCreate[]; readonly left: readonly (readonly [Kind, Entry])[] }> {
   const creates: StoredCreate[] = [];
   const left: (readonly [Kind, Entry])[] = [];
   for (const project of new Set(projects)) {
-    const entries = new Entries({ store, project, place, onWarning: () => {} });
+    const entries = new Entries({ store, project, onWarning: () => {} });
     for (const kind of kinds.values()) {
       const { type } = kind;
       for (const [name, entry] of await entries.all(type)) {

@@ -1,11 +1,11 @@
 /** The keys of signatures: the private key of this run, and the public keys that it trusts. Ed25519, by Node's crypto. */
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import path from "node:path";
-import { read, requirePrivate } from "../../core/files/index.ts";
+import { openPrivate, read, requirePrivate } from "../../core/files/index.ts";
 import { raise } from "../../core/messages/index.ts";
 import { attempt, type EnvVars, fileFailure, utf8 } from "../../core/model/index.ts";
 import { keyFromCommand, wordsOf } from "../key-command.ts";
-import type { ProjectParts } from "../source.ts";
+import { type Project, tokensOf } from "../project.ts";
 
 /** Environment variables of a signer. */
 interface Signer {
@@ -31,6 +31,11 @@ export const RUNNER: Signer = {
   trusted: "HOSTFORM_RUNNERS",
 };
 
+/** The parts of a project that read a private key. */
+type Signing = Pick<Project, "source" | "host" | "redaction"> & {
+  readonly declaration: Pick<Project["declaration"], "providers">;
+};
+
 /** Maximum size of a key file, in bytes. */
 const MOST_BYTES = 16 * 1024;
 
@@ -38,17 +43,13 @@ const MOST_BYTES = 16 * 1024;
  * Reads the private key of a signer from its command or its file. Undefined if neither is set.
  * @throws HostformError `mandate.key`, never with the key.
  */
-export async function privateKeyOf(
-  parts: Omit<ProjectParts, "log">,
-  { command, file }: Signer,
-  tokens?: readonly (string | undefined)[],
-): Promise<KeyObject | undefined> {
+export async function privateKeyOf(parts: Signing, { command, file }: Signer): Promise<KeyObject | undefined> {
   const { env, cwd } = parts.source;
   const set = [command, file].filter((name) => env[name] !== undefined);
-  if (set.length > 1) raise("mandate.key/several", { variables: set });
-  const [variable] = set;
+  const [variable, another] = set;
   if (variable === undefined) return undefined;
   const refuse = (why: string) => raise("mandate.key", { variable, why });
+  if (another !== undefined) return refuse(`${another} is also set`);
   const value = env[variable]?.trim();
   if (!value) return refuse("the variable is empty");
   const other = {
@@ -57,7 +58,11 @@ export async function privateKeyOf(
   } as const;
   const text =
     variable === command
-      ? await keyFromCommand(parts, wordsOf(value, variable, "mandate.key"), { variable, tokens, other })
+      ? await keyFromCommand(parts, wordsOf(value, variable, "mandate.key"), {
+          variable,
+          tokens: await tokensOf(parts.declaration),
+          other,
+        })
       : await keyInFile(path.resolve(cwd, value)).catch((error: unknown) => refuse(fileFailure(error)));
   parts.redaction.learn(
     `key in ${variable}`,
@@ -115,4 +120,19 @@ function publicKeyOf(text: string): KeyObject | undefined {
     () => undefined,
   );
   return key !== undefined && publicText(key) === text ? key : undefined;
+}
+
+/**
+ * Creates a file with a new private key. Only the owner can read the file.
+ * @returns the text of its public key. @throws PathRefused, Node's errors; an existing file stays.
+ */
+export function createKey(file: string): string {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const made = openPrivate(file, "create");
+  try {
+    made.append(privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+  } finally {
+    made.close();
+  }
+  return publicText(privateKey);
 }

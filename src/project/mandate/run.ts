@@ -14,14 +14,16 @@ import {
   type Plan,
   type Receipt,
   type ReceiptOrder,
+  utf8,
 } from "../../core/model/index.ts";
 import type { OpenState } from "../../core/record/index.ts";
 import { tightened } from "../guards.ts";
 import { orderKey } from "../history.ts";
 import { type Identities, proveAccounts } from "../identity.ts";
+import type { Project } from "../project.ts";
 import type { Providers } from "../providers.ts";
 import { placeForPlan, type SavedPlan } from "../saved-plan.ts";
-import type { ProjectParts, ProjectSource } from "../source.ts";
+import type { ProjectSource } from "../source.ts";
 import { MOST_BYTES, readMandate, signReceipt } from "./document.ts";
 import { privateKeyOf, RUNNER } from "./keys.ts";
 import { leftOf, type MandateLedger, type MandateOrder, openLedger } from "./ledger.ts";
@@ -38,10 +40,10 @@ export interface GivenMandate {
 
 /** Reads the file of a mandate. Its signature is checked by the run. @throws HostformError `mandate.file`. */
 export async function mandateIn({ cwd }: ProjectSource, file: string, receipt?: string): Promise<GivenMandate> {
-  const bytes = await read(path.resolve(cwd, file), { limit: MOST_BYTES + 1 }).catch((error: unknown) =>
-    raise("mandate.file", { file, what: "mandate", why: fileFailure(error) }),
-  );
-  return { text: bytes.toString("utf8"), file, receipt };
+  const text = await read(path.resolve(cwd, file), { limit: MOST_BYTES + 1 })
+    .then(utf8)
+    .catch((error: unknown) => raise("mandate.file", { file, what: "mandate", why: fileFailure(error) }));
+  return { text, file, receipt };
 }
 
 /** The parts of a run that a mandate limits. */
@@ -69,20 +71,20 @@ const isOwn = (keys: ReadonlySet<string>, [name, { id }]: readonly [string, Mand
 
 export class RunMandate {
   readonly mandate: Mandate;
-  readonly #parts: ProjectParts;
+  readonly #parts: Project;
   #ledger: MandateLedger | undefined;
   #digest: string | null = null;
   #lineage = "";
   #use: { readonly number: number; readonly began: string; readonly removals: readonly string[] } | undefined;
   #receiptFile: string | undefined;
 
-  private constructor(mandate: Mandate, parts: ProjectParts) {
+  private constructor(mandate: Mandate, parts: Project) {
     this.mandate = mandate;
     this.#parts = parts;
   }
 
   /** Reads the mandate of a run. @throws HostformError `mandate.*`, `usage` for the file of the receipt. */
-  static async open(parts: ProjectParts, given: GivenMandate): Promise<RunMandate> {
+  static async open(parts: Project, given: GivenMandate): Promise<RunMandate> {
     const { source, host } = parts;
     const { mandate } = readMandate(given.text, given.file, source.env, host.clock.now());
     const opened = new RunMandate(mandate, parts);

@@ -4,7 +4,6 @@
  */
 export const LIVE = `"use strict";
 (() => {
-  document.documentElement.classList.add("scripted");
   const from = document.body.dataset.liveFrom;
   const current = document.querySelector(".side [aria-current]");
   if (current !== null) current.scrollIntoView({ block: "nearest", inline: "center" });
@@ -135,9 +134,6 @@ main.alone { max-width: 40rem; margin: 10vh auto }
   .accounts { order: 3; margin-left: 0; width: 100% }
   .accounts button { flex: 1 }
 }
-@media (prefers-reduced-motion: no-preference) {
-  .button, .side a, .pill, .tiles a { transition: background-color 0.12s, border-color 0.12s }
-}
 @media (forced-colors: active) {
   .badge, .tag, .button { border: 1px solid }
   .accounts button[aria-pressed="true"], .side a[aria-current] { outline: 2px solid; outline-offset: -2px }
@@ -181,11 +177,6 @@ tbody tr:hover > * { background: light-dark(#f8fafc, #1c2229) }
 .long code { vertical-align: baseline }
 td:has(.long), th:has(.long) { white-space: normal }
 a > .long { text-decoration: underline 1px }
-thead th a { color: inherit; white-space: nowrap }
-thead th[aria-sort] a::after { content: " ↕"; opacity: 0.6 }
-thead th[aria-sort="ascending"] a::after { content: " ↑"; opacity: 1 }
-thead th[aria-sort="descending"] a::after { content: " ↓"; opacity: 1 }
-.group-of { padding: 2px 0 4px 1em; color: var(--soft) }
 .method { display: inline-block; min-width: 4.2em; color: var(--soft); font-size: 12px; font-weight: 600 }
 .pager { display: flex; gap: 14px; padding-top: 10px }
 
@@ -255,26 +246,12 @@ summary { cursor: pointer }
 .confirm > summary { list-style: none }
 .confirm > summary::-webkit-details-marker { display: none }
 .confirm[open] > form { margin-top: 8px; padding: 10px 12px; border: 1px solid var(--line); border-radius: 7px; white-space: normal; text-align: left; max-width: 34rem }
-.unfold { margin: 8px 0 0 }
-.unfold > summary { padding: 4px 0; color: var(--accent) }
-.unfold > form { padding-top: 10px }
-main > .unfold { margin: 0 0 16px }
 .calls { color: var(--soft); font-size: 13px; margin-top: 8px }
 .calls p { margin: 6px 0 }
 pre { margin: 0; padding: 10px 12px; overflow-x: auto; border: 1px solid var(--line); border-radius: 7px; background: var(--page); white-space: pre-wrap; overflow-wrap: anywhere }
 
 .rates { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 14px 24px }
-.rate-head { display: flex; justify-content: space-between; flex-wrap: wrap; gap: 0 12px; margin-bottom: 4px; font-size: 13px }
-.rate { display: block; width: 100%; height: 48px }
-.rate .lane { fill: var(--quiet-bg) }
-.rate .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke }
-.rate .opened { stroke: var(--accent); stroke-width: 1.5; stroke-dasharray: 3 2; vector-effect: non-scaling-stroke }
-.rate .good { fill: light-dark(#2f9e5b, #5bbd7c) }
-.rate .wait { fill: light-dark(#cf8a00, #e6b455) }
-.rate .bad { fill: light-dark(#d1372d, #ff8379) }
-.rate-axis { display: flex; justify-content: space-between; color: var(--soft); font-size: 11.5px }
-.button.js { display: none }
-.scripted .button.js { display: inline-block }
+meter { display: block; width: 100% }
 @media (max-width: 760px) {
   .wide { display: none }
   .narrow { display: block }
@@ -283,18 +260,5 @@ pre { margin: 0; padding: 10px 12px; overflow-x: auto; border: 1px solid var(--l
   .clip code { max-width: 12ch }
   .method { min-width: 0 }
   td .confirm[open] > form { padding: 6px 5px }
-}
-@media print {
-  :root { color-scheme: light }
-  body, .top, .card, .tiles a, pre { background: none }
-  nav, .side, .accounts, .skip, .offline, .filter, .calls, .unfold, .button, .act, .actions { display: none }
-  .columns { display: block }
-  main { padding: 8px 0 }
-  .card, .tiles a { border-color: #999 }
-  .card, tr, .tiles, .due > li { break-inside: avoid }
-  .card:has(table) { break-inside: auto }
-  .scroll { overflow: visible }
-  th, td { white-space: normal }
-  a { color: inherit; text-decoration: none }
 }
 `;

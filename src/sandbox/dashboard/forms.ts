@@ -21,21 +21,10 @@ export interface ActParts {
 
 /**
  * Returns a form that searches the list at `path`.
- * @param kept Other query parameters to keep.
  * @param fields Further fields.
  */
-export function search(
-  path: string,
-  query: URLSearchParams,
-  label: string,
-  kept: readonly string[],
-  fields?: Html,
-): Html {
-  const others = kept.map((name) => {
-    const value = query.get(name);
-    return value !== null && html`<input type="hidden" name="${name}" value="${value}">`;
-  });
-  return html`<form method="get" action="${path}" class="filter" role="search">${others}
+export function search(path: string, query: URLSearchParams, label: string, fields?: Html): Html {
+  return html`<form method="get" action="${path}" class="filter" role="search">
 <div class="field"><label for="q">${label}</label><input id="q" name="q" type="search" value="${query.get("q")}"></div>
 ${fields}
 <button class="button">Show</button></form>`;
@@ -84,12 +73,6 @@ ${fields === undefined ? "" : fields(keptOf(visit, parts))}
   const open = failed !== undefined && html` open`;
   const summary = html`<summary class="button ${tone}"${named(`${label}…`)}>${label}…</summary>`;
   return html`<details class="confirm"${open}>${summary}${form}</details>`;
-}
-
-/** Returns a form below a heading that expands it. */
-export function unfold(visit: Visit, summary: string, parts: ActParts): Html {
-  const open = failedHere(visit, parts) !== undefined && html` open`;
-  return html`<details class="unfold"${open}><summary>${summary}</summary>${act(visit, parts)}</details>`;
 }
 
 /** Input of a rejected form, so that the user need not repeat it. Empty for a new form. */

@@ -118,58 +118,26 @@ interface TableParts<T> {
   row(item: T, at: number): readonly Cell[];
   /** Text of an empty table. */
   empty: Cell;
-  /** Enables pages and sorting, by the query parameters `page` and `sort`. */
-  list?: List<T> | undefined;
+  list?: List | undefined;
 }
 
-/** List sorted by the query parameter `sort`: the title of a column, with a leading `-` for descending order. */
-export interface List<T> {
+/** List in pages, by the query parameter `page`. */
+export interface List {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Sort keys by title of a column. Headings of these columns are links. */
-  readonly by?: Readonly<Record<string, (item: T) => string | number>>;
-}
-
-const COMPARE = new Intl.Collator("en", { numeric: true });
-
-/** Returns the items in the requested order. */
-function sorted<T>(items: readonly T[], { query, by = {} }: List<T>): readonly T[] {
-  const wanted = query.get("sort") ?? "";
-  const name = wanted.replace(/^-/, "");
-  const key = Object.hasOwn(by, name) ? by[name] : undefined;
-  if (key === undefined) return items;
-  const direction = name === wanted ? 1 : -1;
-  return items.toSorted((a, b) => {
-    const one = key(a);
-    const other = key(b);
-    const order =
-      typeof one === "number" && typeof other === "number" ? one - other : COMPARE.compare(`${one}`, `${other}`);
-    return direction * order;
-  });
-}
-
-/** Returns the heading of a column. For a sortable column, it is a link that sorts, or reverses the order. */
-function heading<T>(title: string, flags: string, className: string | undefined, list?: List<T>): Html {
-  const text = flags.includes("unseen") ? html`<span class="unseen">${title}</span>` : title;
-  if (list === undefined || !Object.hasOwn(list.by ?? {}, title))
-    return html`<th scope="col" class="${className}">${text}</th>`;
-  const { path, query } = list;
-  const now = query.get("sort");
-  const order = now === title ? "ascending" : now === `-${title}` ? "descending" : "none";
-  const to = new URLSearchParams(query);
-  to.delete("page");
-  to.set("sort", order === "ascending" ? `-${title}` : title);
-  return html`<th scope="col" class="${className}" aria-sort="${order}"><a href="${path}?${to}">${text}</a></th>`;
 }
 
 /** Returns a table. A wide table can be scrolled, also with the keyboard. */
 export function table<T>({ caption, captionShown = false, columns, items, row, empty, list }: TableParts<T>): Html {
   if (items.length === 0) return html`<p class="empty">${empty}</p>`;
-  const [shown, pager] = list === undefined ? [items] : paged(list, sorted(items, list));
+  const [shown, pager] = list === undefined ? [items] : paged(list, items);
   const classes = Object.values(columns).map((flags) => flags.replace(" unseen", ""));
   return html`<div class="scroll" role="region" aria-label="Table: ${caption}" tabindex="0"><table>
 <caption class="${captionShown || "unseen"}">${caption}</caption>
-<thead><tr>${Object.entries(columns).map(([title, flags], at) => heading(title, flags, classes[at], list))}</tr></thead>
+<thead><tr>${Object.entries(columns).map(
+    ([title, flags], at) =>
+      html`<th scope="col" class="${classes[at]}">${flags.includes("unseen") ? html`<span class="unseen">${title}</span>` : title}</th>`,
+  )}</tr></thead>
 <tbody>${shown.map(
     (item, number) =>
       html`<tr>${row(item, number).map((cell, at) =>
@@ -198,7 +166,7 @@ ${body}
 export const PAGE_SIZE = 50;
 
 /** Returns one page of the items, with links to the previous and next page. */
-function paged<T>({ path, query }: List<T>, items: readonly T[]): readonly [shown: readonly T[], pager?: Html] {
+function paged<T>({ path, query }: List, items: readonly T[]): readonly [shown: readonly T[], pager?: Html] {
   const pages = Math.max(1, Math.ceil(items.length / PAGE_SIZE));
   const wanted = Number(query.get("page") ?? "1");
   const page = Number.isInteger(wanted) ? Math.min(Math.max(wanted, 1), pages) : 1;

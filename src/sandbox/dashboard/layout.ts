@@ -20,7 +20,6 @@ const hrefOf = (path: string) => (path === "/" ? "/" : `${ROOT}${path}`);
 export async function layout(page: Page, visit: Visit, said: Said | undefined): Promise<Html> {
   const title = page.title(visit);
   const body = String(await page.body(visit));
-  const live = visit.query.get("live") !== "off";
   return frame(
     title,
     html`
@@ -45,7 +44,7 @@ ${raw(body)}
 ${calls(page)}
 </main>
 </div>`,
-    live ? { live: `${ROOT}/live?page=${encodeURIComponent(visit.here)}` } : {},
+    `${ROOT}/live?page=${encodeURIComponent(visit.here)}`,
   );
 }
 
@@ -77,7 +76,7 @@ export function plainPage(title: string, message: string): Html {
   );
 }
 
-function frame(title: string, body: Html, { live }: { live?: string } = {}): Html {
+function frame(title: string, body: Html, live?: string): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>

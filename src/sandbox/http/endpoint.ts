@@ -6,7 +6,7 @@ import type { OperationName, RequestPattern } from "../operations.ts";
 import { firstPage, type Profile } from "../profile/profile.ts";
 import { invalid, notFound, Refusal } from "../refusal.ts";
 import type { Body } from "../routes/fields.ts";
-import { type Reply, readId, type Sent } from "../shape/items.ts";
+import { RECORD_KINDS, type Reply, readId, type Sent } from "../shape/items.ts";
 import type { Ability, Collections, Customer, Token } from "../store/records.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { World } from "../world.ts";
@@ -47,7 +47,12 @@ export type RoutedEndpoint = Endpoint & Required<RequestPattern>;
  */
 export function idParam(call: Call, name: string, what: string): number {
   const text = call.params[name] ?? "";
-  const id = readId(what.replace(" ", "_"), text, call.world.settings.profile);
+  const { store, settings } = call.world;
+  const kind = what.replace(" ", "_");
+  const named = RECORD_KINDS.find((one) => one === kind);
+  const isNamed = (one: { host_id?: string }): boolean => one.host_id === text;
+  const imported = named && (store.table(`${named}s`) as Table<{ id: number; host_id?: string }>).find(isNamed);
+  const id = imported?.id ?? readId(kind, text, settings.profile);
   if (id === undefined) throw new Refusal(404, `There is no ${what} ${text}.`);
   return id;
 }

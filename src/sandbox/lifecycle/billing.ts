@@ -58,7 +58,8 @@ function renew(world: World, service: Service): void {
   const manage = store.table("customers").get(service.customer_id)?.track === "manage";
   const percent = manage ? (store.table("plans").get(service.plan_id)?.manage_discount_percent ?? 0) : 0;
   // A coupon applies only to the first term. The prepay discount applies to each term (§4).
-  const invoice = raiseInvoice(world, service, amountBilled(service.price, service.term, percent, 0));
+  const total = service.renewal_total ?? amountBilled(service.price, service.term, percent, 0);
+  const invoice = raiseInvoice(world, service, total);
   // If the invoice was paid at once, the next term has started.
   if (invoice.status === "paid") return;
   planStep(world, service, "suspend", Date.parse(invoice.due_date), { id: invoice.id, renewal: true });

@@ -98,7 +98,9 @@ function readDomainOrder({ store, settings }: World, body: Body) {
   const read = settings.profile.registrant === "loose" ? anyContact : readContact;
   const registrant_contact = contact === undefined ? undefined : read(contact);
   const order = fields.complete({ domain, years, currency, nameserver_mode, registrant_contact });
-  return { ...order, price: domainPrice(order.domain, order.currency, order.years) };
+  // No API shows the prices of domains, so an imported account has none.
+  const price = settings.account === undefined ? domainPrice(order.domain, order.currency, order.years) : 0;
+  return { ...order, price };
 }
 
 function anyContact(contact: Fields): Record<string, string | null> {

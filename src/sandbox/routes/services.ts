@@ -190,11 +190,11 @@ function readPlan(store: Store, fields: Fields): Plan | undefined {
 
 /** Reads the domain: "Required for hosting plans; otherwise omitted." */
 function readDomain(fields: Fields, plan: Plan | undefined): string | null {
-  if (plan !== undefined && !isHosting(plan)) {
+  if (plan?.product_type === "vps" || plan?.product_type === "virtual_desktop") {
     if (fields.given("domain")) fields.refuse("domain", "The domain field must be omitted for this plan.");
     return null;
   }
-  const required = plan !== undefined;
+  const required = plan !== undefined && isHosting(plan);
   return fields.domain("domain", { required }) ?? null;
 }
 

@@ -70,8 +70,8 @@ export function itemBody(item: Sent, profile: Profile): JsonObject {
     case "webhook":
       return webhookBody(item.record, item.withSecret ?? false, profile);
     case "account": {
-      const { customer_id: _owner, id, created_at, ...named } = item.record;
-      return { id: recordId("account", id, profile), ...named, created_at: instant(created_at, profile) };
+      const { customer_id: _owner, id: _id, host_id: _name, created_at, ...named } = item.record;
+      return { id: recordId("account", item.record, profile), ...named, created_at: instant(created_at, profile) };
     }
     case "migration_request":
       return migrationBody(item.record, profile);
@@ -99,7 +99,7 @@ function serviceBody(service: Service, profile: Profile): JsonObject {
     billing_cycle: cycle(service.term, profile),
     currency: service.currency,
     price: amount(service.price, profile),
-    next_due_date: service.next_due_date,
+    next_due_date: service.next_due_date || null,
     provisioning_status: provisioningWord(service.provisioning_status, profile),
     created_at: instant(service.created_at, profile),
   };
@@ -142,7 +142,7 @@ export function invoiceBody(invoice: Invoice, profile: Profile): JsonObject {
 }
 
 function grantBody(grant: Grant, profile: Profile): JsonObject {
-  const id = recordId("grant", grant.id, profile);
+  const id = recordId("grant", grant, profile);
   return {
     ...(profile.grant === "grant_id" ? { grant_id: id } : { id }),
     ...(profile.grant === "user" ? { user: { email: grant.email } } : { email: grant.email }),
@@ -176,7 +176,7 @@ function domainOf(domain: string, profile: Profile): JsonObject {
 function webhookBody(webhook: Webhook, withSecret: boolean, profile: Profile): JsonObject {
   const { url, events, secret } = webhook;
   return {
-    id: recordId("webhook", webhook.id, profile),
+    id: recordId("webhook", webhook, profile),
     url,
     events: eventsOf(events, profile),
     created_at: instant(webhook.created_at, profile),
@@ -186,7 +186,7 @@ function webhookBody(webhook: Webhook, withSecret: boolean, profile: Profile): J
 
 function migrationBody(request: MigrationRequest, profile: Profile): JsonObject {
   const body = {
-    id: recordId("migration_request", request.id, profile),
+    id: recordId("migration_request", request, profile),
     ...domainOf(request.domain, profile),
     order_id: idOf(request.order_id, profile),
     status: statusWord(request.status, profile),
@@ -207,7 +207,7 @@ export function eventData(item: Sent, profile: Profile): Record<string, unknown>
 }
 
 /** Kinds of records without specified ids (§2 Gaps). Services and invoices have integers (§2). */
-const RECORD_KINDS = ["grant", "webhook", "account", "migration_request"] as const;
+export const RECORD_KINDS = ["grant", "webhook", "account", "migration_request"] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 /** Returns the id of a plan, order or invoice. */
@@ -220,7 +220,12 @@ const OPAQUE_HEAD = "/";
 const OPAQUE_TAIL = ":a@b?c=d&e #f%2Fé";
 
 /** Returns the id of a record of another kind. A UUID is computed from the number, and `readId` computes the number again. */
-export function recordId(kind: RecordKind, id: number, profile: Profile): number | string | null {
+export function recordId(
+  kind: RecordKind,
+  { id, host_id }: { id: number; host_id?: string },
+  profile: Profile,
+): number | string | null {
+  if (host_id !== undefined) return host_id;
   if (profile.record_ids === "plain") return idOf(id, profile);
   if (profile.record_ids === "opaque") return `${kind}${OPAQUE_HEAD}${id}${OPAQUE_TAIL}`;
   const { head, mask } = MARKS[kind];
@@ -319,7 +324,8 @@ const INVOICE_WORDS: Readonly<Record<InvoiceStatus, { readonly open: string; rea
 };
 
 function invoiceWord(word: InvoiceStatus, profile: Profile): string {
-  return { lower: word, ...INVOICE_WORDS[word] }[profile.invoice_status];
+  // An imported invoice may have another word.
+  return { lower: word, ...INVOICE_WORDS[word] }[profile.invoice_status] ?? word;
 }
 
 const UNITS: Readonly<Record<number, string>> = { 1: "month", 3: "quarter", 6: "half-year", 12: "year" };
@@ -343,7 +349,9 @@ const PRODUCT_WORDS: Readonly<Record<ProductType, { readonly title: string; read
 };
 
 export function productType(type: ProductType, profile: Profile): string {
-  return { slug: type, ...PRODUCT_WORDS[type] }[profile.product_type];
+  // An imported account may have another type.
+  const words = Object.hasOwn(PRODUCT_WORDS, type) ? PRODUCT_WORDS[type] : { title: type, other: type };
+  return { slug: type, ...words }[profile.product_type];
 }
 
 function capitalised(word: string): string {

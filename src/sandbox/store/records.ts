@@ -97,6 +97,12 @@ interface Owned {
   created_at: string;
 }
 
+/** Record whose ids the specification does not define (§2 Gaps). */
+interface Named {
+  /** Id at the host of an imported account, if it differs from the sandbox's own. */
+  host_id?: string;
+}
+
 export interface Service extends Owned {
   plan_id: number;
   plan: string;
@@ -109,8 +115,11 @@ export interface Service extends Owned {
   suspended_for: "request" | "unpaid" | null;
   currency: Currency;
   price: number;
+  /** Empty if an imported service has no end of a term. */
   next_due_date: string;
   provisioning_status: ProvisioningStatus;
+  /** Total of a renewal, if an imported account shows it. Otherwise it is calculated. */
+  renewal_total?: number;
 }
 
 export interface Invoice extends Owned {
@@ -125,7 +134,7 @@ export interface Invoice extends Owned {
   paid_at: string | null;
 }
 
-export interface Grant {
+export interface Grant extends Named {
   id: number;
   service_id: number;
   email: string;
@@ -134,14 +143,14 @@ export interface Grant {
   created_at: string;
 }
 
-export interface Webhook extends Owned {
+export interface Webhook extends Owned, Named {
   url: string;
   events: EventName[];
   secret: string;
 }
 
 /** Client account of an agency (Manage track). */
-export interface Account extends Owned {
+export interface Account extends Owned, Named {
   name: string;
   company_name: string | null;
   company_number: string | null;
@@ -149,7 +158,7 @@ export interface Account extends Owned {
   currency: Currency | null;
 }
 
-export interface MigrationRequest extends Owned {
+export interface MigrationRequest extends Owned, Named {
   domain: string;
   order_id: number | null;
   status: string;
@@ -262,6 +271,40 @@ export interface Counter {
 export interface Setting {
   id: string;
   value: string;
+}
+
+type OfHost<T extends Named> = Omit<T, "id" | "host_id" | "customer_id" | "secret" | "credentials"> & { id: string };
+
+type ImportedService = Omit<Service, "customer_id"> & {
+  /** Day of the month on which terms end. The day of `created_at` by default. */
+  anchor_day?: number;
+  /** False if no renewal is known. */
+  renews?: boolean;
+  /** Job that the host has queued. */
+  queued?: "suspend" | "unsuspend";
+};
+
+/** Account of a host, as its API shows it. Amounts are in the host's unit. */
+export interface ImportedAccount {
+  /** Time of the reading (ISO 8601, UTC), at which the clock of the sandbox starts. */
+  at: string;
+  track: Customer["track"];
+  tier: Tier | null;
+  /** Abilities of the token. */
+  abilities: readonly Ability[];
+  /** Scope of the token, as in {@link Token}. */
+  service_ids: readonly number[] | null;
+  plans: readonly Omit<Plan, "product_id">[];
+  /** Codes that an order accepts. Their discount is unknown, and counts as 0. */
+  coupons: readonly string[];
+  services: readonly ImportedService[];
+  invoices: readonly Omit<Invoice, "customer_id">[];
+  /** `id`: the id at the host, which the sandbox shows and accepts. */
+  grants: readonly OfHost<Grant>[];
+  webhooks: readonly OfHost<Webhook>[];
+  accounts: readonly OfHost<Account>[];
+  migration_requests: readonly OfHost<MigrationRequest>[];
+  domains: readonly Omit<DomainOrder, "customer_id">[];
 }
 
 /** Records by collection. The control uses the same names. */

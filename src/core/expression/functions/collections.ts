@@ -18,16 +18,15 @@ import {
   tuple,
   unknown,
 } from "../typed-value.ts";
-import { attributesOf, attributeType, elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
+import { attributesOf, attributeType, elementType, sameType, shapeOf, tupleTypes } from "../types.ts";
 import { CallError, type Definition, take, textOf, texts } from "./definition.ts";
 
 // Functions of maps, objects and sets.
 
 function paired(names: Typed, items: readonly unknown[]): readonly string[] {
   const found = elementsOf(names);
-  if (found.length !== items.length) throw new CallError(CALLS.keys_count(found.length, items.length));
-  const missing = found.findIndex(({ content }) => content === null);
-  if (missing >= 0) throw new CallError(CALLS.keys_null(missing));
+  if (found.length !== items.length) throw new CallError(CALLS.lengths);
+  if (found.some(({ content }) => content === null)) throw new CallError(CALLS.null_element, 0);
   return found.map(textOf);
 }
 
@@ -46,7 +45,7 @@ function ofSets(takes: Pick<Definition, "parameters" | "rest">, combine: Combine
         .filter((arg) => !(isKnown(arg) && elementsOf(arg).length === 0 && elementType(arg.type) === "any"))
         .map(({ type }) => elementType(type));
       const common = types.length === 0 ? "any" : unify(types);
-      if (common === undefined) throw new CallError(CALLS.set_types);
+      if (common === undefined) throw new CallError(CALLS.one_type);
       return { set: common };
     },
     run(type, ...args) {
@@ -89,17 +88,17 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
     parameters: [take("inputMap", "any", "own", "unknown"), take("key", "string", "own", "unknown")],
     rest: take("default", "any", "parts", "unknown", "untyped", "nullable"),
     result(given, key, preset?: Typed, ...more) {
-      if (more.length > 0) throw new CallError(CALLS.lookup_count(3 + more.length));
+      if (more.length > 0) throw new CallError(CALLS.count("lookup", 3, 3 + more.length));
       const shape = shapeOf(given.type);
       if (shape === "map") {
         const type = elementType(given.type);
         if (preset !== undefined && !canConvert(preset.type, type)) throw new CallError(CALLS.lookup_default, 2);
         return type;
       }
-      if (shape !== "object") throw new CallError(CALLS.lookup_map, 0);
+      if (shape !== "object") throw new CallError(CALLS.map_or_object, 0);
       if (!isKnown(key)) return "any";
       const type = attributeType(given.type, textOf(key)) ?? preset?.type;
-      if (type === undefined) throw new CallError(CALLS.lookup_attribute(textOf(key)), 0);
+      if (type === undefined) throw new CallError(CALLS.lookup_key(textOf(key)), 0);
       return type;
     },
     run(type, given, key, preset?: Typed) {
@@ -121,7 +120,7 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
       for (const arg of args) {
         if (arg.type === "any") return "any";
         const shape = shapeOf(arg.type);
-        if (shape !== "map" && shape !== "object") throw new CallError(CALLS.merge_type(typeName(arg.type)));
+        if (shape !== "map" && shape !== "object") throw new CallError(CALLS.map_or_object);
         types.push(shape === "object" && arg.content === null ? { object: {} } : arg.type);
         if (shape === "map" && !isKnown(arg)) complete = false;
         else if (shape === "map") for (const [key, { type }] of entriesOf(arg)) attributes.set(key, type);
@@ -147,11 +146,11 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
     parameters: [],
     rest: take("sets", "any", "own", "unknown"),
     result(...args) {
-      if (args.length < 2) throw new CallError(CALLS.two_arguments);
+      if (args.length < 2) throw new CallError(CALLS.least(2));
       const types = args.map(({ type }, i): Type => {
         const shape = shapeOf(type);
         if (shape === "set" || shape === "list") return elementType(type);
-        if (shape !== "tuple") throw new CallError(CALLS.set_or_list, i);
+        if (shape !== "tuple") throw new CallError(CALLS.list, i);
         if (tupleTypes(type).length === 0) return "any";
         const common = unify(tupleTypes(type));
         if (common === undefined) throw new CallError(CALLS.one_type, i);
@@ -190,9 +189,9 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
     run(_, given) {
       if (!isWhollyKnown(given)) return unknown(NAMED_TEXTS);
       const pairs = entriesOf(given).flatMap(([key, items]) => {
-        if (items.content === null) throw new CallError(CALLS.null_list);
+        if (items.content === null) throw new CallError(CALLS.null_element);
         return elementsOf(items).map((item) => {
-          if (item.content === null) throw new CallError(CALLS.null_string);
+          if (item.content === null) throw new CallError(CALLS.null_element);
           return [textOf(item), key] as const;
         });
       });
@@ -209,7 +208,7 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
     result(given) {
       const shape = shapeOf(given.type);
       if (shape === "map") return { list: elementType(given.type) };
-      if (shape !== "object") throw new CallError(CALLS.values_map);
+      if (shape !== "object") throw new CallError(CALLS.map_or_object, 0);
       const types = [...attributesOf(given.type)].sort(([a], [b]) => compareText(a, b));
       return { tuple: types.map(([, type]) => type) };
     },
@@ -224,7 +223,7 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
     result(names, items) {
       const shape = shapeOf(items.type);
       if (shape === "list") return { map: elementType(items.type) };
-      if (shape !== "tuple") throw new CallError(CALLS.values_sequence);
+      if (shape !== "tuple") throw new CallError(CALLS.ordered, 1);
       if (!isWhollyKnown(names)) return "any";
       const types = tupleTypes(items.type);
       const keysGiven = paired(names, types);

@@ -96,7 +96,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
     rest: take("vals", "any", "nullable", "unknown", "untyped"),
     result(...args) {
       const type = unify(args.map((arg) => arg.type));
-      if (type === undefined) throw new CallError(CALLS.coalesce_types);
+      if (type === undefined) throw new CallError(CALLS.one_type);
       return type;
     },
     run(type, ...args) {
@@ -105,7 +105,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
         if (!isKnown(value)) return unknown(type);
         if (value.content !== null && !(type === "string" && value.content === "")) return value;
       }
-      throw new CallError(CALLS.coalesce_none);
+      throw new CallError(CALLS.no_value);
     },
   },
 

@@ -19,14 +19,14 @@ const SECOND = 1_000_000_000n;
 /** Parses a timestamp. @throws CallError */
 function moment(written: string, index: number): Moment {
   const match = TIMESTAMP.exec(written);
-  if (match === null) throw new CallError(CALLS.time_form(written), index);
+  if (match === null) throw new CallError(CALLS.time(written), index);
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
   const offset = (match[8] === "-" ? -1 : 1) * (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0));
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   if (!exists || hour > 23 || minute > 59 || second > 59 || Number(match[9] ?? 0) > 23 || Number(match[10] ?? 0) > 59)
-    throw new CallError(CALLS.time_range(written), index);
+    throw new CallError(CALLS.time(written), index);
   const seconds = BigInt(date.getTime() / 1000 + hour * 3600 + minute * 60 + second);
   return { reading: seconds * SECOND + BigInt((match[7] ?? "").padEnd(9, "0")), offset };
 }

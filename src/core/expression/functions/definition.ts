@@ -132,9 +132,9 @@ const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 
 /** Returns the argument as an integer. @param index Position of the argument, for messages. */
-export function integerIn(arg: Typed, index?: number, prefix = ""): number {
+export function integerIn(arg: Typed, index?: number): number {
   const value = numberIn(arg);
   const whole = value.exponent > 64 ? undefined : toBigInt(value);
-  if (whole === undefined || whole < LEAST || whole > MOST) throw new CallError(prefix + CALLS.integer, index);
+  if (whole === undefined || whole < LEAST || whole > MOST) throw new CallError(CALLS.integer, index);
   return Number(whole);
 }

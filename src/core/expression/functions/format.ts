@@ -38,7 +38,7 @@ const formatlist: Definition = {
     if (count === 0) return texts([]);
     const made = Array.from({ length: count ?? 1 }, (_, k) => {
       const row = args.map((arg, i) => (sequences[i] === true ? (elementsOf(arg)[k] ?? arg) : arg));
-      return row.every(isWhollyKnown) ? text(iteration(written, row, k, args.length)) : unknown("string");
+      return row.every(isWhollyKnown) ? text(formatted(written, row)) : unknown("string");
     });
     return list("string", made);
   },
@@ -51,21 +51,8 @@ function sizeOf(args: readonly Typed[], sequences: readonly boolean[]): number |
   );
   const [first] = sizes;
   const other = sizes.find(({ size }) => size !== first?.size);
-  if (first !== undefined && other !== undefined)
-    throw new CallError(
-      CALLS.format_lengths(other.index + 1, other.size, first.index + 1, first.size),
-      other.index + 1,
-    );
+  if (first !== undefined && other !== undefined) throw new CallError(CALLS.lengths, other.index + 1);
   return first?.size;
-}
-
-function iteration(template: string, row: readonly Typed[], index: number, count: number): string {
-  try {
-    return formatted(template, row);
-  } catch (error) {
-    if (count === 0 || !(error instanceof CallError)) throw error;
-    throw new CallError(CALLS.format_iteration(index, error.message));
-  }
 }
 
 export const FORMAT: Readonly<Record<string, Definition>> = { format, formatlist };
@@ -85,8 +72,7 @@ function formatted(template: string, args: readonly Typed[]): string {
     PART.lastIndex = until;
     const match = PART.exec(template);
     if (match === null) {
-      const start = JSON.stringify(template.slice(until, until + 10));
-      throw new CallError(CALLS.format_string(start, until));
+      throw new CallError(CALLS.format_value(template.slice(until, until + 10), until, CALLS.format_verb));
     }
     at = PART.lastIndex;
     const [raw, percent, flags = "", width, precision, index, mode = ""] = match;
@@ -97,13 +83,12 @@ function formatted(template: string, args: readonly Typed[]): string {
     const position = index === undefined ? next : Number(index);
     const verb = { raw, at: until, flags, mode, width: sized(width), precision: sized(precision?.slice(1)) };
     const arg = args[position - 1];
-    if (arg === undefined) throw new CallError(CALLS.format_arguments(raw, until, position, args.length));
+    if (arg === undefined) throw new CallError(CALLS.format_value(raw, until, CALLS.format_arguments(args.length)));
     made += written(verb, arg);
     highest = Math.max(highest, position);
     next = position + 1;
   }
-  if (highest < args.length)
-    throw new CallError(highest === 0 ? CALLS.format_no_verbs : CALLS.format_too_many(highest), highest + 1);
+  if (highest < args.length) throw new CallError(CALLS.format_too_many(highest), highest + 1);
   return made;
 }
 
@@ -116,17 +101,17 @@ function sized(digits: string | undefined): number | undefined {
 
 function written(verb: Verb, arg: Typed): string {
   const { mode, raw, at } = verb;
-  if (mode !== "v" && arg.content === null) throw new CallError(CALLS.format_null(raw, at));
+  if (mode !== "v" && arg.content === null) throw new CallError(CALLS.format_value(raw, at, CALLS.null_argument));
   if (mode === "v") return asIs(verb, arg);
   if (mode === "t") return String(as("bool", verb, arg).content);
   if (mode === "s" || mode === "q") return asText(verb, arg);
   if (/^[bdoxX]$/.test(mode)) {
     const whole = toBigInt(numberIn(as("number", verb, arg)));
-    if (whole === undefined) throw new CallError(CALLS.format_integer(raw, at));
+    if (whole === undefined) throw new CallError(CALLS.format_value(raw, at, CALLS.integer_only));
     return formattedInteger(verb, whole);
   }
   if (/^[eEfgG]$/.test(mode)) return formattedFloat(verb, numberIn(as("number", verb, arg)));
-  throw new CallError(CALLS.format_verb(mode, raw, at));
+  throw new CallError(CALLS.format_value(raw, at, CALLS.format_verb));
 }
 
 function as(type: Type, { raw, at }: Verb, arg: Typed): Typed {

@@ -1,6 +1,6 @@
 /**
  * Terraform functions whose result depends only on their arguments. In: typed values. Out: the typed value that Terraform
- * computes, or an `ExpressionError` with Terraform's message. Must not: depend on the machine, the time or chance, or reveal
+ * computes, or an `ExpressionError`. Must not: depend on the machine, the time or chance, or reveal
  * secret arguments in messages.
  */
 import type { Typed } from "../typed-value.ts";

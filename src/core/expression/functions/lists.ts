@@ -18,7 +18,7 @@ import {
   unknown,
   whole,
 } from "../typed-value.ts";
-import { attributesOf, elementType, isSequence, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
+import { attributesOf, elementType, isSequence, sameType, shapeOf, tupleTypes } from "../types.ts";
 import { CallError, type Definition, integerIn, take, textOf } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
@@ -56,14 +56,10 @@ function flat(given: Typed): {
 }
 
 function bounds(given: Typed, start: Typed, end: Typed): readonly [number, number] {
-  const from = integerIn(start, 1, CALLS.start_index);
-  const to = integerIn(end, 2, CALLS.end_index);
+  const [from, to] = [integerIn(start, 1), integerIn(end, 2)];
   const length = isKnown(given) ? elementsOf(given).length : Number.POSITIVE_INFINITY;
-  if (from < 0) throw new CallError(CALLS.slice_start, 1);
-  if (from > length) throw new CallError(CALLS.slice_start_length, 1);
-  if (to < 0) throw new CallError(CALLS.slice_end, 2);
-  if (to > length) throw new CallError(CALLS.slice_end_length, 2);
-  if (from > to) throw new CallError(CALLS.slice_order, 1);
+  if (from < 0 || from > to) throw new CallError(CALLS.slice_start, 1);
+  if (to > length) throw new CallError(CALLS.slice_end, 2);
   return [from, to];
 }
 
@@ -73,7 +69,7 @@ function bounds(given: Typed, start: Typed, end: Typed): readonly [number, numbe
  */
 function wrapped(index: Typed, count: number): number {
   if (count === 0) throw new CallError(CALLS.element_empty);
-  const at = integerIn(index, undefined, CALLS.element_index);
+  const at = integerIn(index, 1);
   if (at < 0) throw new Refusal(CALLS.element_negative);
   return at % count;
 }
@@ -108,7 +104,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     parameters: [take("list", ANY_LIST, "own"), take("size", "number", "own")],
     result: (given) => ({ list: given.type }),
     run(type, given, size) {
-      const count = integerIn(size, undefined, CALLS.invalid_size);
+      const count = integerIn(size, 1);
       if (count < 0) throw new CallError(CALLS.size);
       const items = elementsOf(given);
       const inner = elementType(type);
@@ -124,9 +120,9 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     rest: take("vals", "any", "nullable", "unknown", "untyped"),
     result(...args) {
       const [first] = args;
-      if (first === undefined) throw new CallError(CALLS.one_argument);
+      if (first === undefined) throw new CallError(CALLS.least(1));
       if (!args.every(isKnown)) return "any";
-      if (!args.every(({ type }) => hasOrder(type))) throw new CallError(CALLS.coalescelist_type);
+      if (!args.every(({ type }) => hasOrder(type))) throw new CallError(CALLS.ordered);
       return args.every(({ type }) => sameType(type, first.type)) ? first.type : "any";
     },
     run(type, ...args) {
@@ -152,7 +148,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     parameters: [],
     rest: take("seqs", "any", "own"),
     result(...args) {
-      if (args.length === 0) throw new CallError(CALLS.one_argument);
+      if (args.length === 0) throw new CallError(CALLS.least(1));
       const types = args.map(({ type }) => type);
       if (types.every((type) => shapeOf(type) === "list")) {
         const common = unify(types);
@@ -162,7 +158,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
       for (const [i, arg] of args.entries()) {
         const shape = shapeOf(arg.type);
         if (shape === "tuple") elements = elements.concat(tupleTypes(arg.type));
-        else if (shape !== "list") throw new CallError(CALLS.concat_type(typeName(arg.type)), i);
+        else if (shape !== "list") throw new CallError(CALLS.ordered, i);
         else if (!isKnown(arg)) return "any";
         else elements = elements.concat(elementsOf(arg).map(({ type }) => type));
       }
@@ -178,7 +174,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     parameters: [anything, take("value", "any")],
     result: "bool",
     run(_, given, value) {
-      if (!isSequence(given.type)) throw new CallError(CALLS.list_type);
+      if (!isSequence(given.type)) throw new CallError(CALLS.list, 0);
       const answers = elementsOf(given).map((item) => equals(value, item));
       if (answers.includes(true)) return bool(true);
       return answers.includes(undefined) ? unknown("bool") : bool(false);
@@ -201,7 +197,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     result(given, index) {
       const shape = shapeOf(given.type);
       if (shape === "list") return elementType(given.type);
-      if (shape !== "tuple") throw new CallError(CALLS.element_type(typeName(given.type)));
+      if (shape !== "tuple") throw new CallError(CALLS.ordered, 0);
       const types = tupleTypes(given.type);
       return isKnown(index) ? (types[wrapped(index, types.length)] ?? "any") : "any";
     },
@@ -215,7 +211,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     parameters: [take("list", "any", "parts")],
     result(given) {
       if (!isWhollyKnown(given)) return "any";
-      if (!isSequence(given.type)) throw new CallError(CALLS.flatten_type);
+      if (!isSequence(given.type)) throw new CallError(CALLS.list, 0);
       return { tuple: flat(given).items.map(({ type }) => type) };
     },
     run(_, given) {
@@ -228,9 +224,8 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     parameters: [anything, take("value", "any")],
     result: "number",
     run(_, given, value) {
-      if (!hasOrder(given.type)) throw new CallError(CALLS.index_type);
+      if (!hasOrder(given.type)) throw new CallError(CALLS.ordered, 0);
       const items = elementsOf(given);
-      if (items.length === 0) throw new CallError(CALLS.index_empty);
       for (const [i, item] of items.entries()) {
         const same = equals(item, value);
         if (same === undefined) return unknown("number");
@@ -272,7 +267,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     },
     run(type, values, keys, searched) {
       const items = elementsOf(values);
-      if (items.length !== elementsOf(keys).length) throw new CallError(CALLS.matchkeys_length);
+      if (items.length !== elementsOf(keys).length) throw new CallError(CALLS.lengths);
       const common = unify([keys.type, searched.type]) ?? "any";
       const wanted = elementsOf(convert(searched, common));
       // Terraform would return an empty list here and another list later.
@@ -306,7 +301,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
       const shape = shapeOf(given.type);
       if (shape === "tuple") return { tuple: [...tupleTypes(given.type)].reverse() };
       if (shape === "list" || shape === "set") return { list: elementType(given.type) };
-      throw new CallError(CALLS.reverse_type(typeName(given.type)), 0);
+      throw new CallError(CALLS.list, 0);
     },
     run: (type, given) => sequence(type, [...elementsOf(given)].reverse()),
   },
@@ -315,8 +310,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     parameters: [take("list", "any", "own"), take("start_index", "number"), take("end_index", "number")],
     result(given, start, end) {
       const shape = shapeOf(given.type);
-      if (shape === "set") throw new CallError(CALLS.slice_set, 0);
-      if (shape !== "list" && shape !== "tuple") throw new CallError(CALLS.slice_type, 0);
+      if (shape !== "list" && shape !== "tuple") throw new CallError(CALLS.ordered, 0);
       if (!isKnown(start) || !isKnown(end)) return shape === "list" ? given.type : "any";
       const [from, to] = bounds(given, start, end);
       return shape === "list" ? given.type : { tuple: tupleTypes(given.type).slice(from, to) };

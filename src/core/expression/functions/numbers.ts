@@ -28,7 +28,7 @@ function extreme(sign: 1 | -1): Definition {
     rest: take("numbers", "number", "untyped"),
     result: "number",
     run(_, first?: Typed, ...others) {
-      if (first === undefined) throw new CallError(CALLS.one_number);
+      if (first === undefined) throw new CallError(CALLS.least(1));
       return others.reduce((best, next) => (compare(numberIn(next), numberIn(best)) === sign ? next : best), first);
     },
   };
@@ -64,7 +64,7 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
   parseint: {
     parameters: [take("number", "any"), take("base", "number")],
     result(given) {
-      if (given.type !== "string") throw new CallError(CALLS.parseint_type(shapeOf(given.type)), 0);
+      if (given.type !== "string") throw new CallError(CALLS.text, 0);
       return "number";
     },
     run(_, given, base) {
@@ -109,8 +109,7 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
       const step = third ?? (compare(end, start) < 0 ? negate(ONE) : ONE);
       const direction = compare(step, ZERO);
       if (direction === 0) throw new CallError(CALLS.step, 2);
-      if (compare(end, start) * direction < 0)
-        throw new CallError(direction < 0 ? CALLS.range_down : CALLS.range_up, 1);
+      if (compare(end, start) * direction < 0) throw new CallError(CALLS.range_end, 1);
       const found: Typed[] = [];
       for (let at = start; compare(at, end) * direction < 0; at = add(at, step)) {
         if (found.length >= LONGEST_RANGE) throw new CallError(CALLS.range_length(LONGEST_RANGE));
@@ -132,9 +131,8 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
     run(_, given) {
       const items = elementsOf(given);
       const shape = shapeOf(given.type);
-      if (typeof given.type === "string") throw new CallError(CALLS.sum_type, 0);
-      if (items.length === 0) throw new CallError(CALLS.sum_empty, 0);
-      if (shape === "map" || shape === "object") throw new CallError(CALLS.sum_shape(shape), 0);
+      if (items.length === 0 || typeof given.type === "string" || shape === "map" || shape === "object")
+        throw new CallError(CALLS.summable, 0);
       if (!items.every(isWhollyKnown)) return unknown("number");
       return number(items.map(summand).reduce((total, next) => add(total, next)));
     },

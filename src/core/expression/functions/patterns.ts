@@ -17,9 +17,9 @@ const LONGEST = 20_000;
 /**
  * Compiles a pattern in Go's syntax. The library uses Unicode 17, Terraform uses Unicode 15: `\p{L}` and `(?i)` also match
  * newer letters.
- * @param wrong Returns the error about an invalid pattern, from the reason and the invalid part.
+ * @param index Position of the argument.
  */
-function compiled(pattern: string, wrong: (what: string, part: string) => Error): RE2JS {
+function compiled(pattern: string, index: number): RE2JS {
   const tooLarge = new Refusal(CALLS.pattern_size);
   if (pattern.length > LONGEST) throw tooLarge;
   try {
@@ -31,12 +31,11 @@ function compiled(pattern: string, wrong: (what: string, part: string) => Error)
     const what = error.getDescription();
     // Terraform's version of Go accepts duplicate group names.
     if (what.startsWith("duplicate")) throw new Refusal(CALLS.pattern_groups);
-    throw wrong(what, error.getPattern() ?? "");
+    throw new CallError(CALLS.pattern(what, error.getPattern() ?? ""), index);
   }
 }
 
-const patternOf = (pattern: Typed) =>
-  compiled(textOf(pattern), (what, part) => new CallError(CALLS.pattern(what, part), 0));
+const patternOf = (pattern: Typed) => compiled(textOf(pattern), 0);
 
 /** Returns the names of the groups, in order. Undefined for a group without a name. */
 function namesOf(pattern: RE2JS): readonly (string | undefined)[] {
@@ -122,7 +121,7 @@ function expanded(template: string, match: Matcher, names: readonly (string | un
 }
 
 function replaceAll(subject: string, source: string, template: string): string {
-  const pattern = compiled(source, (what, part) => new CallError(CALLS.pattern_error(what, part)));
+  const pattern = compiled(source, 1);
   const names = namesOf(pattern);
   const matcher = pattern.matcher(subject);
   let made = "";

@@ -159,7 +159,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
     result: "string",
     run(_, spaces, subject) {
       const count = integerIn(spaces);
-      if (count < 0) throw new CallError(CALLS.spaces);
+      if (count < 0) throw new CallError(CALLS.size, 0);
       if (count > LARGEST_INDENT) throw new Refusal(CALLS.indent(LARGEST_INDENT));
       return text(textOf(subject).replaceAll("\n", `\n${" ".repeat(count)}`));
     },
@@ -170,15 +170,11 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
     rest: take("lists", { list: "string" }),
     result: "string",
     run(_, separator, ...lists) {
-      if (lists.length === 0) throw new CallError(CALLS.one_list);
+      if (lists.length === 0) throw new CallError(CALLS.least(2));
       if (!lists.every(isWhollyKnown)) return unknown("string");
-      const parts = lists.flatMap((one, i) =>
-        elementsOf(one).map((item, k) => {
-          if (item.content !== null) return textOf(item);
-          throw new CallError(CALLS.join_null(k, lists.length > 1 ? i + 1 : undefined), i + 1);
-        }),
-      );
-      return text(parts.join(textOf(separator)));
+      const parts = lists.flatMap(elementsOf);
+      if (parts.some(({ content }) => content === null)) throw new CallError(CALLS.null_element, 1);
+      return text(parts.map(textOf).join(textOf(separator)));
     },
   },
 
@@ -199,8 +195,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
       const items = elementsOf(given);
       // Even if elements are unknown, the length of the list is known.
       if (!isWhollyKnown(given)) return list("string", Array(items.length).fill(unknown("string")));
-      const missing = items.findIndex(({ content }) => content === null);
-      if (missing >= 0) throw new CallError(CALLS.sort_null(missing));
+      if (items.some(({ content }) => content === null)) throw new CallError(CALLS.null_element, 0);
       return texts(items.map(textOf).sort(compareText));
     },
   },

@@ -7,28 +7,19 @@ import { type EnvVars, isObject, parsedJson } from "../../../core/model/index.ts
 /** Returns a digest that identifies a host without its URL. @param baseUrl normalised. */
 export const hostMark = (baseUrl: string): string => markOf(["host", baseUrl]);
 
-interface TerraformPlace extends Place {
-  /** Marks that earlier versions of the provider gave this state. */
-  readonly earlier: readonly string[];
-}
-
 /**
  * Identifies Terraform's state by HOSTFORM_PLACE, by a remote backend and its workspace, or by its file. A CI job may use any folder
  * with a remote backend.
  * @param folder Terraform's folder.
  */
-export function placeOf(folder: string, env: EnvVars): TerraformPlace {
+export function placeOf(folder: string, env: EnvVars): Place {
   const own = env.HOSTFORM_PLACE;
-  if (own) {
-    return { mark: markOf(["place", own]), label: `the Terraform state of HOSTFORM_PLACE=${own}`, earlier: [] };
-  }
+  if (own) return { mark: markOf(["place", own]), label: `the Terraform state of HOSTFORM_PLACE=${own}` };
   const [workspace, backend] = [workspaceIn(folder, env), backendIn(folder, env)];
-  const earlier = [markOf(["folder", folder, workspace, recorded(folder, env) ?? null])];
-  if (backend === undefined || backend.type === "local") {
-    return { ...placeOfFile(stateFileIn(folder, workspace, backend?.config)), earlier };
-  }
+  if (backend === undefined || backend.type === "local")
+    return placeOfFile(stateFileIn(folder, workspace, backend?.config));
   const mark = markOfBackend({ type: backend.type, settings: backend.config, workspace }, env);
-  return { mark, label: `the Terraform workspace ${workspace} in ${folder}`, earlier };
+  return { mark, label: `the Terraform workspace ${workspace} in ${folder}` };
 }
 
 /** Returns the absolute path of a workspace's state file. @param config of the backend `local`. */
@@ -44,15 +35,11 @@ export function backendIn(
   folder: string,
   env: EnvVars,
 ): { readonly type: string; readonly config: Readonly<Record<string, unknown>> } | undefined {
-  const backend = recorded(folder, env);
-  if (!isObject(backend) || typeof backend.type !== "string" || !isObject(backend.config)) return undefined;
-  return { type: backend.type, config: backend.config };
-}
-
-function recorded(folder: string, env: EnvVars): unknown {
   const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "terraform.tfstate");
   const found = parsedJson(textOf(file));
-  return isObject(found) ? found.backend : undefined;
+  const backend = isObject(found) ? found.backend : undefined;
+  if (!isObject(backend) || typeof backend.type !== "string" || !isObject(backend.config)) return undefined;
+  return { type: backend.type, config: backend.config };
 }
 
 /** Returns the workspace: TF_WORKSPACE, otherwise the selected workspace in Terraform's data folder. */

@@ -156,7 +156,6 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     entries: new Entries({
       store,
       token: token.token,
-      place,
       get project() {
         return session.project;
       },

@@ -26,19 +26,11 @@ export const invoices: Page = {
     const found = all
       .filter(({ status }) => state === undefined || status === state)
       .filter((invoice) => text === "" || nameOf(visit, invoice).toLowerCase().includes(text));
-    const list: List<Invoice> = {
-      path: `${ROOT}/invoices`,
-      query: visit.query,
-      by: {
-        Number: ({ invoice_number }) => invoice_number,
-        "To pay": ({ total }) => total,
-        "Due or paid": ({ status, paid_at, due_date }) => (status === "paid" ? paid_at : due_date) ?? "",
-      },
-    };
+    const list = { path: `${ROOT}/invoices`, query: visit.query };
     const heading = `${counted(found.length, "invoice")}${state === undefined ? "" : `, ${state}`}`;
     const caption = `Invoices of ${visit.account.name}`;
     const empty = all.length === 0 ? "This account has no invoices. An order raises one." : "No invoice matches.";
-    return html`${states(state)}${search(`${ROOT}/invoices`, visit.query, "Number, service or domain", ["state", "sort"])}
+    return html`${states(state)}${search(`${ROOT}/invoices`, visit.query, "Number, service or domain", state && html`<input type="hidden" name="state" value="${state}">`)}
 ${section(heading, invoiceTable(visit, found, { caption, empty, list }))}`;
   },
 };
@@ -59,7 +51,7 @@ function nameOf({ control }: Visit, { invoice_number, order_id }: Invoice): stri
 export function invoiceTable(
   visit: Visit,
   invoices: readonly Invoice[],
-  { brief = false, ...parts }: { caption: string; empty: string; brief?: boolean; list?: List<Invoice> },
+  { brief = false, ...parts }: { caption: string; empty: string; brief?: boolean; list?: List },
 ): Html {
   return table({
     ...parts,

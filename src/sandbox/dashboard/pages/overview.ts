@@ -3,7 +3,7 @@ import { html } from "hono/html";
 import { counted, type Html, money, section } from "../html.ts";
 import { own, type Page, ROOT, type Visit } from "../page.ts";
 import { dueInvoices, INVOICE_ACTIONS } from "./invoices.ts";
-import { ratePictures, requestTable } from "./requests.ts";
+import { rateWindows, requestTable } from "./requests.ts";
 import { dueList } from "./sandbox.ts";
 
 const LATEST = 8;
@@ -15,7 +15,7 @@ export const overview: Page = {
   nav: "/",
   title: () => "Overview",
   actions: INVOICE_ACTIONS,
-  live: { tiles, due, rates: ratePictures, latest },
+  live: { tiles, due, rates: rateWindows, latest },
   body: (visit) => {
     const unpaid = own(visit, "invoices")
       .toReversed()
@@ -26,7 +26,7 @@ export const overview: Page = {
 ${section("To pay", dueInvoices(visit, unpaid.slice(0, TO_PAY)), more)}
 ${section("Next by the clock", html`<div id="due" data-live>${due(visit)}</div>`, html`<a href="${ROOT}/clock">Clock</a>`)}
 </div>
-${section("Rate window", html`<div id="rates" data-live>${ratePictures(visit)}</div>`)}
+${section("Rate window", html`<div id="rates" data-live>${rateWindows(visit)}</div>`)}
 ${section("Latest requests", html`<div id="latest" data-live>${latest(visit)}</div>`, html`<a href="${ROOT}/requests">All requests</a>`)}`;
   },
 };

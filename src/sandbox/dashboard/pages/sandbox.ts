@@ -3,7 +3,7 @@ import { html } from "hono/html";
 import type { Span, Upcoming } from "../../control/time.ts";
 import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
 import { OPERATIONS } from "../../operations.ts";
-import { changedIn, PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
+import { changedIn, PROFILE_SWITCHES } from "../../profile/profile.ts";
 import { act, selectField, textField } from "../forms.ts";
 import { badge, code, counted, facts, fromNow, type Html, long, section, shown, table, when } from "../html.ts";
 import { type Action, callAction, find, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
@@ -63,10 +63,6 @@ function time({ now, frozen }: Visit): Html {
 /** Maximum number of groups on the page, and of steps that are read for them. */
 const GROUPS = 25;
 const LOOKED_AT = 1000;
-/** Maximum number of steps that a group lists, and that it lists collapsed. Further steps are only counted. */
-const NAMED = 3;
-const FOLDED = 50;
-
 function due(visit: Visit): Html {
   return table({
     caption: "What falls due next",
@@ -115,13 +111,7 @@ function whatHappens(visit: Visit, group: Group): Html {
   const [one, many] = WORDS[what];
   if (group.length === 1) return html`${subject(visit, group[0])}${whose} ${one}`;
   const noun = what === "deliver" ? ["delivery", "deliveries"] : what === "register" ? ["domain order"] : ["service"];
-  const sentence = html`<strong>${counted(group.length, noun[0] ?? "", noun[1])}</strong>${whose} ${many}`;
-  const names = group.slice(0, FOLDED).map((each) => html`<li>${subject(visit, each)}</li>`);
-  const rest = group.length > FOLDED && html`<li>and ${group.length - FOLDED} more</li>`;
-  const list = html`<ul class="group-of">${names}${rest}</ul>`;
-  return group.length <= NAMED
-    ? html`${sentence}${list}`
-    : html`<details><summary>${sentence}</summary>${list}</details>`;
+  return html`<strong>${counted(group.length, noun[0] ?? "", noun[1])}</strong>${whose} ${many}`;
 }
 
 function subject(visit: Visit, { what, order_id, delivery_id }: Upcoming): Html {
@@ -266,22 +256,18 @@ function order({ about, account }: Visit): Html {
 
 function profile({ about }: Visit): Html {
   const { profile } = about.settings;
-  const names = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
-  const list = (shownNames: readonly ProfileSwitch[], empty: string) =>
-    table({
-      caption: "Switches of the profile",
-      columns: { Switch: "", Value: "", Others: "wide" },
-      items: shownNames,
-      row: (name) => [
-        html`<code>${name}</code>`,
-        html`<strong>${profile[name]}</strong>`,
-        html`<span class="hint">${PROFILE_SWITCHES[name].filter((word) => word !== profile[name]).join(", ")}</span>`,
-      ],
-      empty,
-    });
   return html`<p class="hint">How the sandbox fills the gaps of the specification. Choose it at the start: <code>hostform sandbox --profile …</code></p>
-${list(changedIn(profile), "Every switch has its default value.")}
-<details class="unfold"><summary>All ${names.length} switches</summary>${list(names, "")}</details>`;
+${table({
+  caption: "Switches of the profile",
+  columns: { Switch: "", Value: "", Others: "wide" },
+  items: changedIn(profile),
+  row: (name) => [
+    html`<code>${name}</code>`,
+    html`<strong>${profile[name]}</strong>`,
+    html`<span class="hint">${PROFILE_SWITCHES[name].filter((word) => word !== profile[name]).join(", ")}</span>`,
+  ],
+  empty: "Every switch has its default value.",
+})}`;
 }
 
 export const sandboxPages: readonly Page[] = [clock, faults, settings];

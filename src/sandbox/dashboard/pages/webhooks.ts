@@ -1,9 +1,8 @@
 /** Pages of the account's webhooks and their deliveries, each with body, signature and attempts. */
 import { html } from "hono/html";
 import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
-import { content } from "../../http/request.ts";
-import { type Delivery, EVENTS, type EventName, type Webhook } from "../../store/records.ts";
-import { type ActParts, act, checkboxes, selectField, textField, unfold } from "../forms.ts";
+import { type Delivery, EVENTS, type Webhook } from "../../store/records.ts";
+import { act } from "../forms.ts";
 import {
   badge,
   clockTime,
@@ -18,7 +17,7 @@ import {
   table,
   when,
 } from "../html.ts";
-import { type Action, callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
+import { type Action, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
 const REPLAY: Action = {
   api: "POST /deliveries/:id/replay",
@@ -30,55 +29,13 @@ const REPLAY: Action = {
   },
 };
 
-const TRIGGER: Action = {
-  api: "POST /events/trigger",
-  run: async ({ control, account }, form) => {
-    const event = form.oneOf("event", "The event", EVENTS);
-    const subject = form.number("subject", "The id");
-    const webhook = form.number("webhook_id", "The webhook");
-    const sent = control.trigger(event, {
-      account: account.id,
-      ...(subject !== undefined && (event.startsWith("invoice.") ? { invoice_id: subject } : { service_id: subject })),
-      ...(webhook !== undefined && { webhook_id: webhook }),
-    });
-    await control.settled();
-    return `${event} was sent in ${counted(sent.length, "delivery", "deliveries")}. No record has changed.`;
-  },
-};
-
-const subscribe: Action = {
-  api: "POST /webhooks",
-  run: ({ control, account }, form) => {
-    const { id, secret } = control.create("webhooks", {
-      account: account.id,
-      url: form.text("url") ?? "",
-      events: form.all("events") as EventName[],
-    });
-    return { text: `Webhook ${id} is registered.`, once: { label: "Its signing secret", value: secret } };
-  },
-};
-
 const webhooks: Page = {
   path: "/webhooks",
   title: () => "Webhooks",
-  actions: { subscribe, trigger: TRIGGER, replay: REPLAY },
   live: { deliveries },
   body: (visit) => {
     const all = own(visit, "webhooks");
-    return html`${section(
-      counted(all.length, "subscription"),
-      html`${list(visit, all)}
-${unfold(visit, "Register a webhook", {
-  do: "subscribe",
-  label: "Register",
-  tone: "primary",
-  fields: (
-    kept,
-  ) => html`${textField(kept, { name: "url", label: "URL", type: "text", required: true, placeholder: "http://127.0.0.1:4000/hook", size: 40 })}
-${checkboxes(kept, { name: "events", label: "Events", options: EVENTS.map((event) => [event, event]), checked: EVENTS })}`,
-})}`,
-    )}
-${section("Send a test event", act(visit, triggerForm()))}
+    return html`${section(counted(all.length, "subscription"), list(visit, all))}
 ${section("Deliveries", html`<div id="deliveries" data-live>${deliveries(visit)}</div>`)}`;
   },
 };
@@ -107,35 +64,10 @@ const webhook: Page = {
   path: "/webhooks/:id",
   nav: "/webhooks",
   title: (visit) => `Webhook ${readWebhook(visit).id}`,
-  actions: {
-    rotate: callAction("rotateSecret", ({ id, secret }) => ({
-      text: `Webhook ${id} has a new signing secret. It signs later deliveries, retries included.`,
-      once: { label: "Its signing secret", value: secret },
-    })),
-    remove: {
-      api: "DELETE /webhooks/:id",
-      run: ({ control }, form) => {
-        const id = form.id();
-        control.remove("webhooks", id);
-        return { text: `Webhook ${id} is removed.`, to: `${ROOT}/webhooks` };
-      },
-    },
-    trigger: TRIGGER,
-  },
   live: { deliveries: deliveriesTo },
   body: (visit) => {
     const record = readWebhook(visit);
-    return html`<div class="card">${about(record)}
-<div class="row wrap actions">
-${act(visit, {
-  do: "rotate",
-  id: record.id,
-  label: "Rotate the secret",
-  confirm: "The old secret signs no more deliveries. Give the receiver both secrets first, so that it loses none.",
-})}
-${act(visit, { do: "remove", id: record.id, label: "Remove", about: `webhook ${record.id}`, tone: "danger", confirm: "Pending deliveries to it are abandoned." })}
-</div></div>
-${section("Send a test event to it", act(visit, triggerForm(record.id)))}
+    return html`<div class="card">${about(record)}</div>
 ${section("Deliveries", html`<div id="deliveries" data-live>${deliveriesTo(visit)}</div>`)}`;
   },
 };
@@ -148,7 +80,6 @@ function about({ url, events, created_at }: Webhook): Html {
   return facts([
     ["URL", code(url)],
     ["Events", html`${events.map((event) => html`<span class="chip">${event}</span> `)}`],
-    ["Signing secret", html`<span class="hint">shown once, at registration</span>`],
     ["Registered", when(created_at)],
   ]);
 }
@@ -174,7 +105,7 @@ ${section(
   "Body",
   html`<p class="hint">The exact text that is signed and sent, ${Buffer.byteLength(record.body)} bytes.</p>
 <pre tabindex="0" role="region" aria-label="Text of the body"><code>${record.body}</code></pre>
-<details class="unfold"><summary>Laid out</summary><pre tabindex="0" role="region" aria-label="Text of the body, laid out"><code>${laidOut(record.body)}</code></pre></details>`,
+`,
 )}`;
   },
 };
@@ -225,11 +156,6 @@ function signature({ control }: Visit, { webhook_id, body }: Delivery): Html {
   return html`<span class="break">${code(sign(body, subscription.secret))}</span> <span class="hint">with the current secret</span>`;
 }
 
-function laidOut(body: string): string {
-  const json = content(body).body;
-  return json === undefined ? body : JSON.stringify(json, null, 2);
-}
-
 /** Returns a table of deliveries, newest first. */
 function deliveryTable({ now, query }: Visit, path: string, deliveries: readonly Delivery[], caption: string): Html {
   return table({
@@ -248,20 +174,6 @@ function deliveryTable({ now, query }: Visit, path: string, deliveries: readonly
     ],
     empty: "No deliveries to this account.",
   });
-}
-
-/** Returns the form for a test event. @param webhookId The only receiver, even if it has not subscribed to the event. */
-function triggerForm(webhookId?: number): ActParts {
-  return {
-    do: "trigger",
-    label: "Send",
-    inline: true,
-    fields: (
-      kept,
-    ) => html`${webhookId !== undefined && html`<input type="hidden" name="webhook_id" value="${webhookId}">`}
-${selectField(kept, { name: "event", label: "Event", options: EVENTS.map((event) => [event, event]) })}
-${textField(kept, { name: "subject", label: "Service or invoice", type: "number", min: 1, size: 8, placeholder: "newest" })}`,
-  };
 }
 
 export const webhookPages: readonly Page[] = [webhooks, webhook, delivery];

@@ -134,11 +134,11 @@ describe("types", () => {
 
   it.each([
     ["text", "there is no type text"],
-    ["list", "there is no type list; the types are string, number, bool, any, and types such as list(string)"],
-    ["list()", "takes one type"],
+    ["list", "there is no type list; a type is string, number, bool, any, list(…)"],
+    ["list()", "a type is string, number"],
     ["vector(string)", "there is no type vector"],
-    ["tuple(string)", "in brackets"],
-    ["object(string)", "in braces"],
+    ["tuple(string)", "tuple([…])"],
+    ["object(string)", "object({…})"],
     ["object({a = string, a = number})", "duplicate attribute a"],
     ['object({a = optional(number, "x")})', "the default does not match the type"],
     ["object({a = optional(number, 1, 2)})", "takes a type"],

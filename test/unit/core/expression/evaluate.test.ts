@@ -12,9 +12,9 @@ describe("an expression with a mistake", () => {
   it.each([
     // names and steps
     ["var.list[5]", "there is no element with this index"],
-    ["[][0]", "the list is empty"],
+    ["[][0]", "there is no element with this index"],
     ["var.list[0.5]", "whole number"],
-    ["var.list[-1]", "must not be negative"],
+    ["var.list[-1]", "whole number of 0 or more"],
     ['var.list["x"]', "a list has no attribute x"],
     ["var.list[[]]", "does not name an element"],
     ["var.objects.id", "or use [*] for all elements"],
@@ -27,9 +27,9 @@ describe("an expression with a mistake", () => {
     ["null[0]", "is null"],
     ["nothing.here", "nothing.here does not exist"],
     // for
-    ["[for x in null : x]", "iterate over null"],
-    ['[for x in "abc" : x]', "for cannot iterate over a string"],
-    ["[for x in [1, null] : x if null]", "the condition of the for expression is null"],
+    ["[for x in null : x]", "null has no elements"],
+    ['[for x in "abc" : x]', "list is required, but the value is string"],
+    ["[for x in [1, null] : x if null]", "the condition is null"],
     ["[for x in [] : 5 if 3]", "not a bool"],
     ["{for x in [1, 1] : x => x}", 'two elements have the key "1"'],
     ["{for x in [1] : null => x}", "a key is null"],
@@ -42,7 +42,7 @@ describe("an expression with a mistake", () => {
     ["{a = 1 b = 2}", "a comma, a line break"],
     ["{(null) = 1}", "a key is null"],
     ["{[1] = 2}", "this cannot be a key"],
-    ["[1 2]", "a comma in the list"],
+    ["[1 2]", 'expected "]"'],
     // operators
     ['3 - "x"', "right operand: a number is required"],
     ['"b" > "a"', "left operand: a number is required"],
@@ -62,8 +62,8 @@ describe("an expression with a mistake", () => {
     ["uper(1)", 'no such function. Did you mean "upper"?'],
     ['file("x")', "this function of Terraform is not supported"],
     ["provider::x::y()", "there is no such function"],
-    ["max(null...)", "the argument before `...` is null"],
-    ["max({}...)", "not a list"],
+    ["max(null...)", "null has no elements"],
+    ["max({}...)", "list is required, but the value is object"],
     ["try()", "all arguments of try fail"],
     ["can(1, 2)", "can() takes one expression"],
   ])("%s is rejected", (expression, message) => {

@@ -3,9 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MemoryStore, markOfBackend, placeOfFile } from "../../../../src/core/local/index.ts";
-import { systemClock } from "../../../../src/core/model/index.ts";
-import { Entries } from "../../../../src/fronts/terraform/entries.ts";
+import { markOfBackend, placeOfFile } from "../../../../src/core/local/index.ts";
 import { placeOf } from "../../../../src/fronts/terraform/provider/place.ts";
 
 function folder(): string {
@@ -105,20 +103,4 @@ describe("the mark of a state at a backend", () => {
     ];
     expect(new Set(marks).size).toBe(marks.length);
   });
-});
-
-it("an entry with the mark of an earlier version belongs to the same state", async () => {
-  const dir = folder();
-  const backend = { type: "pg", config: { conn_str: "postgres://ana:one@db.example/states" }, hash: 7 };
-  initialized(dir, backend);
-  const store = new MemoryStore({ clock: systemClock });
-  const earlier = new Entries({ store, project: "acme", onWarning: () => {} });
-  const resource = { address: "hosting_webhook._", provider: "p", schemaVersion: 0, attributes: { id: "1" } };
-  const entry = { ...resource, sensitive: [], private: {}, dependencies: [] };
-  await earlier.put("hosting_webhook", "one", { ...entry, place: earlierMark(["folder", dir, "default", backend]) });
-  await earlier.put("hosting_webhook", "two", { ...entry, place: "other" });
-  const place = placeOf(dir, {});
-  const now = new Entries({ store, project: "acme", place, onWarning: () => {} });
-  expect((await now.get("hosting_webhook", "one"))?.place).toBe(place.mark);
-  expect((await now.get("hosting_webhook", "two"))?.place).toBe("other");
 });

@@ -220,11 +220,13 @@ describe("patterns", () => {
     ["[z-a]", "invalid character class range in z-a"],
     ["[[:nope:]]", "invalid character class range in [:nope:]"],
     ["\\p{Nope}", "invalid character class range in \\p{Nope}"],
-  ])("%s is invalid, with Terraform's message", (source, message) => {
+  ])("%s is invalid, and the message names the parameter and the part", (source, message) => {
     expect(() => call("regex", source, "a")).toThrow(
       new ExpressionError(`Invalid value for "pattern" parameter: invalid regexp pattern: ${message}`, 0),
     );
-    expect(() => call("replace", "a", `/${source}/`, "")).toThrow(/failed: error parsing regexp: .+: `.+`$/);
+    expect(() => call("replace", "a", `/${source}/`, "")).toThrow(
+      /^Invalid value for "substr" parameter: invalid regexp pattern: .+ in ./,
+    );
   });
 
   it("reject several groups with one name, whose meaning depends on the version of Terraform", () => {

@@ -1,0 +1,54 @@
+import { collect, given, lifetime, type Registration, spend, wholeNumber } from "../options.ts";
+
+const words = (text: string, earlier: readonly string[] = []) => [
+  ...earlier,
+  ...given(text)
+    .split(",")
+    .map((word) => word.trim()),
+];
+
+/** Registers `mandate …`: what an approver allows an agent or a pipeline. */
+export function registerMandate({ command, action }: Registration): void {
+  const mandate = command("mandate", "sign what an agent or a pipeline may apply", "Main commands:").helpCommand(false);
+  const added = (name: string, summary: string) => command(name, summary, "Commands:", mandate);
+  const load = () => import("../mandate.ts");
+  added("key", "create a private key for signatures, and print its public key")
+    .argument("<file>", "new file for the private key; keep it outside of the repository")
+    .action(action(load, "runMandateKey", "none"))
+    .examples(["hostform mandate key ~/.config/hostform/ana.pem", "then set HOSTFORM_MANDATE_KEY_FILE"]);
+  added("create", "sign a mandate for a saved plan, or for any plan within limits")
+    .argument("[plan]", "allow exactly this file of `plan --out`, once; without a plan, a missing limit allows nothing")
+    .option("--kinds <kinds>", "only changes of these kinds, such as service,grant", words)
+    .option("--max-orders <n>", "at most this many orders in all uses", wholeNumber(0, 1_000_000))
+    .option(
+      "--max-spend <currency=amount>",
+      "at most this much for orders in all uses, such as USD=5000 (repeatable)",
+      spend,
+    )
+    .option("--max-removals <n>", "at most this many removals in all uses", wholeNumber(0, 1_000_000))
+    .option("--target <address>", "only this resource, a pattern, or client:NAME (repeatable)", collect)
+    .option("--no-offline", "refuse each plan that takes a site offline")
+    .option("--expires <time>", "lifetime, such as 30m, 2h or 7d; at most 90d", lifetime, lifetime("2h"))
+    .option("--uses <n>", "number of applies (default: 1)", wholeNumber(1, 1_000_000))
+    .option("--out <file>", "write the mandate to this file (default: print it)", given)
+    .action(action(load, "runMandateCreate"))
+    .examples(
+      ["hostform mandate create acme.plan --out acme.mandate", "approve exactly this plan"],
+      [
+        "hostform mandate create --max-orders 2 --max-spend USD=5000 --target client:acme --out acme.mandate",
+        "for an agent",
+      ],
+    );
+  added("list", "list the mandates that were used or revoked, and what is left")
+    .action(action(load, "runMandateList"))
+    .examples(["hostform mandate list --json", "for a script"]);
+  added("revoke", "revoke a mandate; a running apply sends no further order")
+    .argument("<mandate>", "its file, or its id")
+    .action(action(load, "runMandateRevoke"))
+    .examples(["hostform mandate revoke acme.mandate", "for example after a mistake"]);
+  added("receipts", "show what was done with mandates")
+    .argument("[files...]", "receipts in files (default: those in the ledger)")
+    .option("--verify", "check each signature with HOSTFORM_RUNNERS; exit with 1 for an invalid or missing one")
+    .action(action(load, "runMandateReceipts"))
+    .examples(["hostform mandate receipts --verify", "for an audit"]);
+}

@@ -1,0 +1,292 @@
+/** `hostform mandate`: keys, mandates, their ledger and receipts. */
+import { hash } from "node:crypto";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Mandate, Receipt } from "../../../src/core/model/index.ts";
+import { readMandate, signReceipt } from "../../../src/project/mandate/document.ts";
+import { mandateOf, newKey, receiptOf } from "../../support/mandates.ts";
+import { type Project, project, projectWithService } from "./harness.ts";
+import { inLedger } from "./ledger.ts";
+
+const { key, pem, trusted } = newKey();
+const SITE = "services: {www: {plan_id: 11, currency: USD, domain: www.acme.example, deletion_policy: forget}}\n";
+
+/** A project, the environment of its commands, and a key of an approver. */
+async function given(declaration = `project: acme\n${SITE}`, made?: Project) {
+  const own = made ?? (await project(declaration));
+  writeFileSync(path.join(own.dir, "ana.pem"), pem, { mode: 0o600 });
+  const env: Record<string, string> = {
+    HOSTING_BASE_URL: own.sandbox.url,
+    HOSTING_TOKEN: own.sandbox.tokens.agency,
+    HOSTFORM_STATE_HOME: path.join(own.dir, "home"),
+    HOSTFORM_MANDATE_KEY_FILE: "ana.pem",
+    HOSTFORM_APPROVERS: `ana=${trusted}`,
+    HOSTFORM_RUNNERS: `ci=${trusted}`,
+  };
+  const run = async (...args: string[]) => {
+    const ran = await own.run(args, { env });
+    expect(ran.stdout + ran.stderr, "no output contains the private key").not.toContain(pem.split("\n")[1]);
+    return ran;
+  };
+  const mandate = async (...args: string[]): Promise<Mandate> => {
+    const ran = await run("mandate", "create", ...args);
+    expect(ran.code, ran.stderr).toBe(0);
+    return readMandate(ran.stdout, "stdout", env, Date.now()).mandate;
+  };
+  return { own, env, run, mandate, ledger: { dir: own.dir, env } };
+}
+
+describe("mandate key", () => {
+  it("writes a private key for its owner only, and prints the public key", async () => {
+    const { own, run, env, mandate } = await given();
+    const ran = await run("mandate", "key", "new.pem");
+    expect(ran.stdout).toMatch(/^ed25519:[\w+/]{43}=\n$/);
+    expect(statSync(path.join(own.dir, "new.pem")).mode & 0o777).toBe(0o600);
+    Object.assign(env, { HOSTFORM_MANDATE_KEY_FILE: "new.pem", HOSTFORM_APPROVERS: ran.stdout.trim() });
+    expect((await mandate()).project).toBe("acme");
+  });
+
+  it("never replaces a file", async () => {
+    const { own, run } = await given();
+    const ran = await run("mandate", "key", "ana.pem");
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/another file of that name is there/) });
+    expect(readFileSync(path.join(own.dir, "ana.pem"), "utf8")).toBe(pem);
+  });
+});
+
+describe("mandate create", () => {
+  it("without a plan allows nothing that is not given", async () => {
+    const { mandate } = await given();
+    const { id: _, issued, expires, accounts, ...limits } = await mandate();
+    expect(limits).toEqual({
+      ...{ project: "acme", environment: null, plan: null, kinds: null, max_orders: 0, max_spend: {}, max_removals: 0 },
+      ...{ targets: [], no_offline: false, uses: 1 },
+    });
+    expect(Date.parse(expires) - Date.parse(issued)).toBe(2 * 3_600_000);
+    expect(accounts).toEqual({ default: { origin: expect.stringMatching(/^http:/), anchors: [] } });
+  });
+
+  it("has the given limits, and says them in words", async () => {
+    const { run, env } = await given();
+    const limits = ["--kinds", "service,grant", "--max-orders", "3", "--max-spend", "usd=5000", "--max-removals", "1"];
+    const more = ["--target", "hosting_service.www", "--no-offline", "--expires", "7d", "--uses", "2"];
+    const { stdout, stderr } = await run("mandate", "create", ...limits, ...more);
+    expect(readMandate(stdout, "stdout", env, Date.now()).mandate).toMatchObject({
+      ...{ kinds: ["service", "grant"], max_orders: 3, max_spend: { USD: 5000 }, max_removals: 1 },
+      ...{ targets: ["hosting_service.www"], no_offline: true, uses: 2 },
+    });
+    expect(stderr).toMatch(/^Mandate [\w-]+: 2 applies of project acme, until \S+Z\./);
+    expect(stderr.replace(/\s+/g, " ")).toContain(
+      "at most 3 orders; at most 5000 (USD, API's unit) for orders; at most 1 removal; only the kinds service, grant; only hosting_service.www; no site goes offline.",
+    );
+  });
+
+  it("names exactly the saved plan, its state and its accounts", async () => {
+    const made = await projectWithService();
+    const { own, run, mandate } = await given("", made);
+    const before = made.sandbox.control.requests().length;
+    expect((await run("import", "hosting_service.www", made.id)).code).toBe(0);
+    await own.write("hosting.yaml", `${await own.read("hosting.yaml")}    suspended: true\n`);
+    expect((await run("plan", "--out", "p.plan")).code).toBe(0);
+    const read = made.sandbox.control.requests().length;
+    expect(read).toBeGreaterThan(before);
+    const found = await mandate("p.plan", "--max-removals", "0");
+    expect(made.sandbox.control.requests(), "the approver needs no request").toHaveLength(read);
+    const saved = JSON.parse(await own.read("p.plan"));
+    expect(found).toMatchObject({
+      project: "test",
+      accounts: saved.origin.identities,
+      plan: {
+        digest: hash("sha256", await own.read("p.plan")),
+        lineage: saved.origin.lineage,
+        serial: saved.origin.serial,
+      },
+      ...{ uses: 1, max_orders: null, max_spend: null, max_removals: 0 },
+    });
+    expect((await run("mandate", "create", "p.plan")).stderr).toMatch(/is suspended/);
+  });
+
+  it("reads the account from the state, and without anchors there sends one GET request", async () => {
+    const { own, env, mandate } = await given();
+    const { control } = own.sandbox;
+    const [seeded] = control.seedServices({ plan_id: 11 });
+    const before = control.requests().length;
+    const unread = await mandate();
+    expect(unread.accounts.default?.anchors).toMatchObject([{ id: `${seeded?.id}` }]);
+    expect(
+      control
+        .requests()
+        .slice(before)
+        .map(({ method }) => method),
+    ).toEqual(["GET"]);
+    const without = { ...env, HOSTFORM_APPROVERS: undefined };
+    expect((await own.run(["apply", "--auto-approve"], { env: without })).code).toBe(0);
+    const after = control.requests().length;
+    expect((await mandate()).accounts.default?.anchors).toEqual(unread.accounts.default?.anchors);
+    expect(control.requests()).toHaveLength(after);
+  });
+
+  it("names the environment of a saved plan", async () => {
+    const { own, run, mandate } = await given();
+    mkdirSync(path.join(own.dir, "environments"));
+    await own.write("environments/prod.yaml", "guards: {max_orders: 9}\n");
+    expect((await run("plan", "-e", "prod", "--out", "p.plan")).code).toBe(0);
+    expect((await mandate("p.plan")).environment).toBe("prod");
+    expect((await mandate("-e", "prod")).environment).toBe("prod");
+  });
+
+  it("writes a file for its owner only, and replaces only a mandate", async () => {
+    const { own, run } = await given();
+    for (const _ of [1, 2]) expect((await run("mandate", "create", "--out", "m.mandate")).code).toBe(0);
+    expect(statSync(path.join(own.dir, "m.mandate")).mode & 0o777).toBe(0o600);
+    await own.write("notes.txt", "mine");
+    const ran = await run("mandate", "create", "--out", "notes.txt");
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/not a mandate that hostform saved/) });
+    expect(await own.read("notes.txt")).toBe("mine");
+  });
+
+  it.each([
+    [["--kinds", "servce"], 'Did you mean "service"'],
+    [["--max-spend", "XXX=1"], "The currencies are"],
+    [["--max-spend", "USD=-1"], "Expected CURRENCY=AMOUNT"],
+    [["--max-orders", "-1"], "Expected a whole number"],
+    [["--expires", "91d"], "Expected a time up to 90d"],
+    [["--expires", "90"], "Expected a time up to 90d"],
+    [["--expires", "0h"], "Expected a time up to 90d"],
+    [["--uses", "0"], "Expected a whole number from 1"],
+    [["p.plan", "--uses", "2"], "--uses cannot be combined with a saved plan"],
+    [["missing.plan"], "missing.plan"],
+    [["hosting.yaml"], "hosting.yaml"],
+    [["--out", "hosting.tfstate"], "hosting.tfstate"],
+  ])("refuses %j", async (args, text) => {
+    const { run } = await given();
+    const ran = await run("mandate", "create", ...args);
+    expect(ran.code).not.toBe(0);
+    expect(ran.stderr).toContain(text);
+    expect(ran.stdout).toBe("");
+  });
+
+  it("warns about a target that matches nothing", async () => {
+    const { run } = await given();
+    for (const target of ["hosting_service.wwww", "client:nobody", "hosting_grant.*"]) {
+      const ran = await run("mandate", "create", "--target", target);
+      expect(ran).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(`The target ${target} matches no resource now`),
+      });
+    }
+    expect((await run("mandate", "create", "--target", "hosting_service.w*")).stderr).not.toContain("Warning");
+  });
+
+  it("needs a key", async () => {
+    const { run, env } = await given();
+    delete env.HOSTFORM_MANDATE_KEY_FILE;
+    expect(await run("mandate", "create")).toMatchObject({ code: 1, stderr: expect.stringContaining("[mandate.key]") });
+  });
+});
+
+describe("mandate list, revoke and receipts", () => {
+  const fresh = (over: Partial<Mandate> = {}) =>
+    mandateOf({ issued: new Date().toISOString(), expires: new Date(Date.now() + 3_600_000).toISOString(), ...over });
+
+  it("shows uses, what is left, and the end of a mandate", async () => {
+    const { run, ledger } = await given();
+    await inLedger(ledger, async (of) => {
+      await of.begin(fresh(), null);
+      await of.finish(fresh(), receiptOf(), null);
+      await of.begin(fresh(), null);
+      await of.begin(fresh({ id: "second" }), null);
+    });
+    const rows = (await run("mandate", "list", "--json")).json();
+    expect(rows).toMatchObject([
+      {
+        id: "0f1e2d3c",
+        status: "used_up",
+        uses: [
+          { use: 1, complete: true },
+          { use: 2, complete: null },
+        ],
+      },
+      { id: "second", status: "in_force", left: { uses: 1, orders: 3, spend: { USD: 5000 }, removals: 0 } },
+    ]);
+    const { stdout } = await run("mandate", "list");
+    expect(stdout).toContain("Status: used up. Left: 0 uses, 3 orders, 5000 (USD, API's unit), 0 removals.");
+    expect(stdout).toContain("no receipt: running, or crashed");
+  });
+
+  it("revokes by id, by file, and before the first use", async () => {
+    const { run, ledger, own } = await given();
+    await inLedger(ledger, (of) => of.begin(fresh(), null));
+    expect((await run("mandate", "revoke", "0f1e2d3c")).stderr).toContain("Mandate 0f1e2d3c is revoked.");
+    expect((await run("mandate", "revoke", "0f1e2d3c")).stderr).toContain("was revoked before");
+    await run("mandate", "create", "--out", "m.mandate");
+    expect((await run("mandate", "revoke", "m.mandate", "--json")).json()).toMatchObject({ revoked: true });
+    await own.write("bad.mandate", "form: x\n");
+    expect((await run("mandate", "revoke", "bad.mandate")).code).toBe(1);
+    const unknown = await run("mandate", "revoke", "0f1e2d3d");
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("no mandate has this id") });
+    const rows = (await run("mandate", "list", "--json")).json();
+    expect(rows.map(({ status }: { status: string }) => status)).toEqual(["revoked", "revoked"]);
+    const refused = inLedger(ledger, (of) => of.begin(fresh(), null));
+    await expect(refused).rejects.toMatchObject({ diagnostics: [{ code: "mandate.revoked" }] });
+  });
+
+  it("verifies each receipt, and fails for an edited or unsigned one", async () => {
+    const { run, ledger, own, env } = await given();
+    const put = (use: number, receipt: Receipt, text: string | null) =>
+      inLedger(ledger, async (of) => {
+        await of.begin(fresh({ uses: 9 }), null);
+        await of.finish(fresh({ uses: 9 }), { ...receipt, use }, text);
+      });
+    await put(1, receiptOf(), signReceipt(receiptOf(), key));
+    const good = await run("mandate", "receipts", "--verify");
+    expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining("signed by ci") });
+    expect(good.stdout).toContain("Order 1001 of hosting_service.www: 1200 (USD, API's unit), invoice INV-7");
+    await put(2, receiptOf({ use: 2 }), null);
+    await put(3, receiptOf({ use: 3 }), signReceipt(receiptOf({ use: 3 }), newKey().key));
+    await put(4, receiptOf({ use: 4, complete: false }), signReceipt(receiptOf({ use: 4 }), key));
+    const bad = await run("mandate", "receipts", "--verify", "--json");
+    const signatures = bad.json().map(({ signature }: { signature: string }) => signature);
+    expect([bad.code, signatures]).toEqual([1, ["valid", "missing", "invalid", "invalid"]]);
+    expect((await run("mandate", "receipts")).code, "without --verify").toBe(0);
+    const text = signReceipt(receiptOf(), key);
+    await own.write("r.yaml", text);
+    expect((await run("mandate", "receipts", "r.yaml", "--verify")).code).toBe(0);
+    await own.write("r.yaml", text.replace('"total":1200', '"total":1201'));
+    expect((await run("mandate", "receipts", "r.yaml", "--verify")).code).toBe(1);
+    delete env.HOSTFORM_RUNNERS;
+    expect((await run("mandate", "receipts", "r.yaml", "--verify")).stderr).toContain("[mandate.signers]");
+  });
+});
+
+describe("status", () => {
+  it("has a condition for an order whose invoice the account does not have, and a code of --fail-on", async () => {
+    const { run, ledger } = await given();
+    await inLedger(ledger, async (of) => {
+      const mandate = mandateOf({
+        issued: new Date().toISOString(),
+        expires: new Date(Date.now() + 3_600_000).toISOString(),
+      });
+      await of.begin(mandate, null);
+      await of.finish(mandate, receiptOf(), null);
+      await of.begin(mandate, null);
+      await of.finish(mandate, receiptOf({ use: 2, project: "other", orders: [] }), null);
+    });
+    const summary = "the account does not have invoice INV-7 of the order (mandate 0f1e2d3c)";
+    const report = (await run("status", "--json")).json();
+    expect(report.attention).toContainEqual(
+      expect.objectContaining({
+        condition: "receipt",
+        address: "hosting_service.www",
+        summary: expect.stringContaining(summary),
+      }),
+    );
+    expect(report.holds).toContain("receipt");
+    for (const format of ["text", "markdown", "html"]) {
+      const { stdout } = await run("status", "--format", format);
+      expect(stdout.replace(/\s+/g, " "), format).toContain("INV-7");
+    }
+    expect((await run("status", "--fail-on", "receipt")).code).toBe(4);
+  });
+});
