@@ -21,6 +21,8 @@ const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
   // The number depends on the requests of the previous minute.
   [/\b\d+ of 60 left\b/g, () => "N of 60 left"],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, () => "UUID"],
+  [/\b[0-9a-f]{64}\b/g, () => "DIGEST"],
+  [/\bed25519:[\w+/]{43}=/g, () => "KEY"],
   [/\([0-9a-f]{12}\)/g, () => "(COMMIT)"],
   [/Node \d+\.\d+\.\d+, \w+-\w+/g, () => "Node VERSION, PLATFORM"],
 ];

@@ -19,7 +19,7 @@ const { HostformError, loadProject } = await shipped("library.js");
 const profile = { plan: "id", money: "minor" } as never;
 
 /** A state in memory. A dead process writes nothing. */
-class SharedState {
+export class SharedState {
   text: string | undefined;
   holder: object | undefined;
 
@@ -58,7 +58,8 @@ export class Dead extends Error {}
 export class Process {
   readonly stop = new AbortController();
   isDead = false;
-  mutations = 0;
+  /** Called before the process takes a use. */
+  onUse: () => Promise<void> = async () => undefined;
   #left: number;
 
   constructor(crashAt = Number.POSITIVE_INFINITY) {
@@ -74,6 +75,22 @@ export class Process {
   }
 }
 
+/** Lets processes take their uses at the same time, after all have compared their plans. @returns ends the wait for a process. */
+export function meet(processes: readonly Process[]): (process: Process) => void {
+  const waiting = new Set(processes);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const arrive = (process: Process) => {
+    waiting.delete(process);
+    if (waiting.size === 0) resolve();
+  };
+  for (const process of processes)
+    process.onUse = () => {
+      arrive(process);
+      return promise;
+    };
+  return arrive;
+}
+
 /** Store of a process. A dead process writes nothing. */
 function storeOf(process: Process, store: AccountStore): AccountStore {
   const writing = ["note", "forget", "leave", "answer", "unsent", "see", "release", "endRun"];
@@ -85,6 +102,7 @@ function storeOf(process: Process, store: AccountStore): AccountStore {
         if (!writing.includes(String(name))) return found.apply(target, given);
         const isLedger = /note|forget/.test(String(name)) && JSON.stringify(given[0]).includes("mandate");
         return (async () => {
+          if (name === "note" && /"name":"use /.test(JSON.stringify(given[0]))) await process.onUse();
           process.step(isLedger);
           const done = await found.apply(target, given);
           process.step(isLedger);
@@ -144,17 +162,19 @@ export class Machines {
     return this.#store?.() ?? new MemoryStore({ tables, clock: host.clock, account: "agency", sharing: "machines" });
   }
 
+  /** Loads the project in a process. @param state Default: the state of all machines. */
   async load(
     declaration: DeclarationValue,
     process = new Process(),
     env: Readonly<Record<string, string | undefined>> = {},
+    state = this.state,
   ) {
     return loadProject({
       declaration,
       directory: this.directory,
       env: { ...this.host.env, ...env },
       clock: this.host.clock,
-      state: this.state.of(process),
+      state: state.of(process),
       store: () => storeOf(process, this.store()),
       lockTimeoutMs: 3_600_000,
     });

@@ -20,12 +20,14 @@ export function withLedgers<T>(project: Project, work: (ledgers: readonly Mandat
 export const ledgersOf = (providers: Providers, { host }: Pick<Project, "host">): readonly MandateLedger[] =>
   providers.servers().map(({ store }) => openLedger(store, host.clock));
 
-/** Returns all mandates by their ids. A mandate may be revoked in a ledger that does not know it. */
+/** Returns all mandates, oldest first. A mandate may be revoked in a ledger that does not know it. */
 export async function recordsIn(ledgers: readonly MandateLedger[]): Promise<readonly MandateRecord[]> {
   const all = (await Promise.all(ledgers.map((ledger) => ledger.list()))).flat();
   const known = (one: MandateRecord) => (one.mandate === null ? 0 : 1);
   const byId = Map.groupBy(all, ({ id }) => id);
-  return [...byId.values()].flatMap((same) => same.toSorted((a, b) => known(b) - known(a)).slice(0, 1));
+  const records = [...byId.values()].flatMap((same) => same.toSorted((a, b) => known(b) - known(a)).slice(0, 1));
+  const since = ({ mandate, revoked }: MandateRecord) => mandate?.issued ?? revoked ?? "";
+  return records.toSorted((a, b) => (since(a) < since(b) ? -1 : 1));
 }
 
 /** Revokes a mandate in all ledgers, because only its file names its account. @returns false if it was revoked before. */
