@@ -26,16 +26,11 @@ import {
   type MoneyScale,
   type PlanJson,
   planJson,
-  type RehearsalJson,
   type RequestEvent,
-  rehearsalJson,
   renderDiagnostics,
   renderPlan,
   renderPlanHtml,
   renderPlanMarkdown,
-  renderRehearsal,
-  renderRehearsalHtml,
-  renderRehearsalMarkdown,
   renderReport,
   renderReportCsv,
   renderReportHtml,
@@ -53,6 +48,7 @@ import type {
   LoadOptions,
   PlanOptions,
   Progress,
+  RehearsalOptions,
   Rehearsed,
   Status,
   StatusOptions,
@@ -211,23 +207,11 @@ class LoadedProject {
     });
   }
 
-  /**
-   * Applies a plan in a sandbox with a copy of the account, and lets time run there. Sends only GET requests to the account.
-   * @throws HostformError if the account or the plan cannot be read.
-   */
-  rehearse(options: RehearsalOptions = {}): Promise<Rehearsed> {
-    const { plan, months = 12, faults = false, unpaid = "none" } = options;
+  /** Applies a plan in a sandbox with a copy of the account, and lets time run there. Sends only GET requests to the account. */
+  rehearse({ plan, ...options }: RehearsalOptions & { readonly plan?: Planned } = {}): Promise<Rehearsed> {
     return this.#during(options, async (project) => {
       const { rehearse } = await import("./rehearse/rehearse.ts");
-      const saved = plan && Planned.savedIn(plan);
-      const report = await rehearse(project, { saved, months, faults, unpaid });
-      const { redaction } = project;
-      return {
-        report: redaction.redactValue(rehearsalJson(report, yamlRemedies)) as RehearsalJson,
-        text: () => leaving(renderRehearsal(report, { color: false, remedies: yamlRemedies }), redaction),
-        markdown: () => leaving(renderRehearsalMarkdown(report, yamlRemedies), redaction, "markdown"),
-        html: () => leaving(renderRehearsalHtml(report, yamlRemedies), redaction, "html"),
-      };
+      return rehearse(project, { ...options, saved: plan && Planned.savedIn(plan) }, yamlRemedies);
     });
   }
 
@@ -280,18 +264,6 @@ class LoadedProject {
     const done = hiding(redaction, () => throwingForStack(source, () => work(project)));
     return this.#notifies ? done.catch(failureNews(project)) : done;
   }
-}
-
-/** Options of a rehearsal. */
-export interface RehearsalOptions extends WorkOptions {
-  /** Default: a new plan. */
-  readonly plan?: Planned;
-  /** Time that runs, from 1 to 36 months. Default: 12. */
-  readonly months?: number;
-  /** True to apply again with a lost response or a crash at each request. Default: false. */
-  readonly faults?: boolean;
-  /** Invoices that nobody pays: none, those that are open today, or all. Default: `none`. */
-  readonly unpaid?: "none" | "open" | "all";
 }
 
 /** A plan that a program can inspect, print, save and apply. */
