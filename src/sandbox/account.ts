@@ -5,13 +5,13 @@
 import { DAY_MS } from "./clock.ts";
 import type { OpenCollection } from "./control/records.ts";
 import { enqueue } from "./lifecycle/services.ts";
-import { GIVEN_UP_DAYS, isOver, noticeOf } from "./lifecycle/terms.ts";
+import { GIVEN_UP_DAYS, isOver, planStep, rescheduleBilling } from "./lifecycle/terms.ts";
 import { TERM_MONTHS } from "./money.ts";
 import { SandboxOptionError } from "./refusal.ts";
 import { webhookSecret } from "./routes/accounts.ts";
 import { markFilled, plantToken } from "./seed.ts";
 import { type RecordKind, readId, recordId } from "./shape/items.ts";
-import { type BillingStep, type ImportedAccount, type Invoice, PRODUCT_TYPES, type Service } from "./store/records.ts";
+import { type ImportedAccount, type Invoice, PRODUCT_TYPES, type Service } from "./store/records.ts";
 import { checkSound, isCount } from "./store/sound.ts";
 import type { Table } from "./store/store.ts";
 import type { World } from "./world.ts";
@@ -47,19 +47,18 @@ export function plantAccount(world: World, account: ImportedAccount): void {
     add("webhooks", [hook], { customer_id: CUSTOMER, secret: webhookSecret(world) });
   continueSequences(world, account);
   const bills = Map.groupBy(store.table("invoices").all(), ({ order_id }) => order_id);
-  for (const { renews = true, queued, anchor_day, ...one } of account.services) {
-    const service = { ...one, customer_id: CUSTOMER };
-    const own = bills.get(one.id) ?? [];
-    if (isOver(service)) continue;
-    if (queued !== undefined) enqueue(world, queued, one.id, world.settings.jobSeconds);
-    if (service.provisioning_status === "provisioning")
-      enqueue(world, "provision", one.id, world.settings.provisioningSeconds);
-    const anchor = anchor_day ?? new Date(one.created_at).getUTCDate();
-    if (renews) store.table("billing").put({ ...stepOf(world, service, own), id: one.id, anchor_day: anchor });
+  const { jobSeconds, provisioningSeconds } = world.settings;
+  for (const { id, renews = true, queued, anchor_day } of account.services) {
+    const service = store.table("services").get(id);
+    if (service === undefined || isOver(service)) continue;
+    if (queued !== undefined) enqueue(world, queued, id, jobSeconds);
+    if (service.provisioning_status === "provisioning") enqueue(world, "provision", id, provisioningSeconds);
+    if (renews) resumeBilling(world, service, bills.get(id) ?? []);
+    if (renews && anchor_day !== undefined) store.table("billing").update(id, { anchor_day });
   }
   for (const { id, status } of account.domains) {
     const isPaid = bills.get(id)?.some((bill) => bill.status === "paid") ?? false;
-    if (status === "pending" && isPaid) enqueue(world, "register", id, world.settings.provisioningSeconds);
+    if (status === "pending" && isPaid) enqueue(world, "register", id, provisioningSeconds);
   }
   world.agenda.forget();
 }
@@ -142,32 +141,23 @@ function continueSequences({ store }: World, { services, domains, invoices }: Im
     );
 }
 
-/** Derives the next step of a service from its newest invoice, as `lifecycle/billing.ts` plans it. */
-function stepOf(
-  world: World,
-  service: Service,
-  bills: readonly Invoice[],
-): Pick<BillingStep, "step" | "due_at" | "invoice_id" | "renewal"> {
+/** Plans the next step of a service from its newest invoice, as `lifecycle/billing.ts` does. */
+function resumeBilling(world: World, service: Service, bills: readonly Invoice[]): void {
   const now = world.clock.now();
   const ends = Date.parse(service.next_due_date);
-  const step = (name: BillingStep["step"], at: number, bill?: Invoice, renewal = false) => ({
-    step: name,
-    due_at: new Date(Math.max(at, now)).toISOString(),
-    invoice_id: bill?.id ?? null,
-    renewal,
-  });
+  const isPending = service.status === "pending";
   const bill = bills.at(-1);
   // A cancelled invoice pays no term.
-  const isOwed =
-    bill?.status === "unpaid" || (bill?.status === "cancelled" && (service.status === "pending" || ends <= now));
-  if (bill !== undefined && isOwed) {
-    const due = Date.parse(bill.due_date);
-    // A host that waits longer than the sandbox is not predictable: the full period starts now.
-    const given = (due + GIVEN_UP_DAYS * DAY_MS > now ? due : now) + GIVEN_UP_DAYS * DAY_MS;
-    if (service.status === "pending") return step("cancel", given, bill);
-    const renewal = bills.length > 1 || due >= ends;
-    return due > now ? step("suspend", due, bill, renewal) : step("terminate", given, bill, renewal);
+  const isOwed = bill?.status === "unpaid" || (bill?.status === "cancelled" && (isPending || ends <= now));
+  if (bill === undefined || !isOwed) {
+    rescheduleBilling(world, service);
+    return;
   }
-  const notice = noticeOf(world, service);
-  return notice > now ? step("notice", notice) : step("renew", ends);
+  const due = Date.parse(bill.due_date);
+  // A host that waits longer than the sandbox is not predictable: the full period starts now.
+  const given = (due + GIVEN_UP_DAYS * DAY_MS > now ? due : now) + GIVEN_UP_DAYS * DAY_MS;
+  const by = { id: bill.id, renewal: !isPending && (bills.length > 1 || due >= ends) };
+  if (isPending) planStep(world, service, "cancel", given, by);
+  else if (due > now) planStep(world, service, "suspend", due, by);
+  else planStep(world, service, "terminate", given, by);
 }

@@ -57,7 +57,7 @@ export const hasDiscount = (row: PlanRecord): boolean =>
   row.manage_discount_percent !== null || row.price_after_discount !== null;
 
 /** Recorded resources by type and id. */
-export type Recorded = ReadonlyMap<string, ReadonlyMap<string, ResourceState>>;
+type Recorded = ReadonlyMap<string, ReadonlyMap<string, ResourceState>>;
 
 export function recordedBy(resources: readonly ResourceState[]): Recorded {
   const byType = Map.groupBy(resources, ({ address }) => parseAddress(address)?.type ?? "");

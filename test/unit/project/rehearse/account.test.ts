@@ -316,3 +316,31 @@ test("hostile texts stay data", async () => {
   ]);
   await copy.close();
 });
+
+test("counts every event, also more than the sandbox keeps, and the payments of open invoices", async () => {
+  const sandbox = await host();
+  const { control } = sandbox;
+  for (const { id } of control.seedServices({ count: 450 })) if (id % 450 === 0) control.terminateService(id);
+  control.advanceClock({ months: 1 });
+  const open = control.list("invoices").filter(({ status }) => status === "unpaid").length;
+  control.create("webhooks", { url: "https://hooks.example/", events: ["invoice.created", "invoice.paid"] });
+  const { facts, events, open: before } = await passTime(control, { months: 12, unpaid: "none" });
+  const own = new Set(control.list("services").flatMap((one) => (one.customer_id === 1 ? [String(one.id)] : [])));
+  const raised = facts.filter((one) => one.fact === "invoice" && own.has(one.order)).length;
+  expect(raised).toBeGreaterThan(5000);
+  expect(events).toEqual({
+    "invoice.created": raised,
+    "invoice.paid": raised + before.filter(({ order }) => own.has(order)).length,
+  });
+  expect(before).toHaveLength(open);
+  expect(before.every(({ paid }) => paid)).toBe(true);
+});
+
+test("an abort ends the passage of time", async () => {
+  const sandbox = await host();
+  const { control } = sandbox;
+  const end = new AbortController();
+  const passing = passTime(control, { months: 12, unpaid: "all", signal: end.signal });
+  end.abort(new Error("stopped"));
+  await expect(passing).rejects.toThrow("stopped");
+});
