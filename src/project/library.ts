@@ -208,11 +208,10 @@ class LoadedProject {
   }
 
   /** Applies a plan in a sandbox with a copy of the account, and lets time run there. Sends only GET requests to the account. */
-  rehearse({ plan, ...options }: RehearsalOptions & { readonly plan?: Planned } = {}): Promise<Rehearsed> {
-    return this.#during(options, async (project) => {
-      const { rehearse } = await import("./rehearse/rehearse.ts");
-      return rehearse(project, { ...options, saved: plan && Planned.savedIn(plan) }, yamlRemedies);
-    });
+  async rehearse({ plan, ...options }: RehearsalOptions & { readonly plan?: Planned } = {}): Promise<Rehearsed> {
+    const { rehearse } = await import("./rehearse/rehearse.ts");
+    const asked = { ...options, saved: plan && Planned.savedIn(plan) };
+    return this.#during(options, (project) => rehearse(project, asked, yamlRemedies));
   }
 
   /** Reads the account, and returns its status. Changes nothing. @throws HostformError if there is no plan. */
