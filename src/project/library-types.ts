@@ -1,6 +1,6 @@
 /** The options and results of the library. */
 import type { AccountStore } from "../core/local/account-store.ts";
-import type { ApplyEvent, Channel, Clock, Diagnostic, Receipt } from "../core/model/index.ts";
+import type { ApplyEvent, Channel, Clock, Diagnostic, Receipt, Unpaid } from "../core/model/index.ts";
 import type { StateLock } from "../core/record/lock.ts";
 import type { StateText } from "../core/record/state-file.ts";
 import type {
@@ -11,6 +11,7 @@ import type {
   RehearsalJson,
   RequestEvent,
   SectionName,
+  TextStyle,
 } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
 import type { DeclarationValue } from "./declaration.gen.ts";
@@ -224,10 +225,20 @@ export interface Status {
   csv(section: SectionName): string;
 }
 
+/** Options of a rehearsal. `plan`: the plan to rehearse. Default: a new plan. */
+export interface RehearsalOptions extends WorkOptions {
+  /** Time that runs, from 1 to 36 months. Default: 12. */
+  readonly months?: number;
+  /** True to apply again with a lost response or a crash at each request. Default: false. */
+  readonly faults?: boolean;
+  /** Invoices that nobody pays: none, those that are open today, or all. Default: `none`. */
+  readonly unpaid?: Unpaid;
+}
+
 /** A rehearsal of a plan. */
 export interface Rehearsed {
   readonly report: RehearsalJson;
-  text(): string;
+  text(style?: TextStyle): string;
   /** Returns a part of a review comment, for the place under the plan. */
   markdown(): string;
   html(): string;

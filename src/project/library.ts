@@ -27,16 +27,11 @@ import {
   type MoneyScale,
   type PlanJson,
   planJson,
-  type RehearsalJson,
   type RequestEvent,
-  rehearsalJson,
   renderDiagnostics,
   renderPlan,
   renderPlanHtml,
   renderPlanMarkdown,
-  renderRehearsal,
-  renderRehearsalHtml,
-  renderRehearsalMarkdown,
   renderReport,
   renderReportCsv,
   renderReportHtml,
@@ -54,6 +49,7 @@ import type {
   LoadOptions,
   PlanOptions,
   Progress,
+  RehearsalOptions,
   Rehearsed,
   Status,
   StatusOptions,
@@ -222,24 +218,11 @@ class LoadedProject {
     });
   }
 
-  /**
-   * Applies a plan in a sandbox with a copy of the account, and lets time run there. Sends only GET requests to the account.
-   * @throws HostformError if the account or the plan cannot be read.
-   */
-  rehearse(options: RehearsalOptions = {}): Promise<Rehearsed> {
-    const { plan, months = 12, faults = false, unpaid = "none" } = options;
-    return this.#during(options, async (project) => {
-      const { rehearse } = await import("./rehearse/rehearse.ts");
-      const saved = plan && Planned.savedIn(plan);
-      const report = await rehearse(project, { saved, months, faults, unpaid });
-      const { redaction } = project;
-      return {
-        report: redaction.redactValue(rehearsalJson(report, yamlRemedies)) as RehearsalJson,
-        text: () => leaving(renderRehearsal(report, { color: false, remedies: yamlRemedies }), redaction),
-        markdown: () => leaving(renderRehearsalMarkdown(report, yamlRemedies), redaction, "markdown"),
-        html: () => leaving(renderRehearsalHtml(report, yamlRemedies), redaction, "html"),
-      };
-    });
+  /** Applies a plan in a sandbox with a copy of the account, and lets time run there. Sends only GET requests to the account. */
+  async rehearse({ plan, ...options }: RehearsalOptions & { readonly plan?: Planned } = {}): Promise<Rehearsed> {
+    const { rehearse } = await import("./rehearse/rehearse.ts");
+    const asked = { ...options, saved: plan && Planned.savedIn(plan) };
+    return this.#during(options, (project) => rehearse(project, asked, yamlRemedies));
   }
 
   /** Reads the account, and returns its status. Changes nothing. @throws HostformError if there is no plan. */
@@ -291,18 +274,6 @@ class LoadedProject {
     const done = hiding(redaction, () => throwingForStack(source, () => work(project)));
     return this.#notifies ? done.catch(failureNews(project)) : done;
   }
-}
-
-/** Options of a rehearsal. */
-export interface RehearsalOptions extends WorkOptions {
-  /** Default: a new plan. */
-  readonly plan?: Planned;
-  /** Time that runs, from 1 to 36 months. Default: 12. */
-  readonly months?: number;
-  /** True to apply again with a lost response or a crash at each request. Default: false. */
-  readonly faults?: boolean;
-  /** Invoices that nobody pays: none, those that are open today, or all. Default: `none`. */
-  readonly unpaid?: "none" | "open" | "all";
 }
 
 /** A plan that a program can inspect, print, save and apply. */

@@ -3,15 +3,17 @@
  * billing steps, jobs and sequences that follow from the records.
  */
 import { DAY_MS } from "./clock.ts";
+import type { OpenCollection } from "./control/records.ts";
 import { enqueue } from "./lifecycle/services.ts";
-import { GIVEN_UP_DAYS, isOver, noticeOf } from "./lifecycle/terms.ts";
+import { GIVEN_UP_DAYS, isOver, planStep, rescheduleBilling } from "./lifecycle/terms.ts";
 import { TERM_MONTHS } from "./money.ts";
 import { SandboxOptionError } from "./refusal.ts";
 import { webhookSecret } from "./routes/accounts.ts";
 import { markFilled, plantToken } from "./seed.ts";
 import { type RecordKind, readId, recordId } from "./shape/items.ts";
-import { type BillingStep, type ImportedAccount, type Invoice, PRODUCT_TYPES, type Service } from "./store/records.ts";
+import { type ImportedAccount, type Invoice, PRODUCT_TYPES, type Service } from "./store/records.ts";
 import { checkSound, isCount } from "./store/sound.ts";
+import type { Table } from "./store/store.ts";
 import type { World } from "./world.ts";
 
 const CUSTOMER = 1;
@@ -26,34 +28,37 @@ export function plantAccount(world: World, account: ImportedAccount): void {
   plantToken(world, 1, customer, "agency", abilities, service_ids);
   plantToken(world, 3, customer, "viewer", ["view"], service_ids);
   plantPlans(world, account);
-  const owned = { customer_id: CUSTOMER };
-  for (const { anchor_day: _day, renews: _renews, queued: _queued, ...service } of account.services)
-    store.table("services").put(sound("services", { ...service, ...owned }));
-  for (const invoice of byId(account.invoices))
-    store.table("invoices").put(sound("invoices", { ...invoice, ...owned }));
-  for (const domain of account.domains) store.table("domains").put(sound("domains", { ...domain, ...owned }));
-  for (const one of numbered(world, "grant", account.grants)) store.table("grants").put(sound("grants", one));
-  for (const one of numbered(world, "webhook", account.webhooks))
-    store.table("webhooks").put(sound("webhooks", { ...one, ...owned, secret: webhookSecret(world) }));
-  for (const one of numbered(world, "account", account.accounts))
-    store.table("accounts").put(sound("accounts", { ...one, ...owned }));
-  for (const one of numbered(world, "migration_request", account.migration_requests))
-    store.table("migration_requests").put(sound("migration_requests", { ...one, ...owned, credentials: null }));
+  type Row = { id: number };
+  const add = (collection: OpenCollection, rows: readonly Row[], more: object = { customer_id: CUSTOMER }): void => {
+    for (const row of rows.toSorted((a, b) => a.id - b.id))
+      (store.table(collection) as Table<Row>).put(sound(collection, { ...row, ...more }));
+  };
+  add(
+    "services",
+    account.services.map(({ anchor_day: _day, renews: _renews, queued: _queued, ...service }) => service),
+  );
+  add("invoices", account.invoices);
+  add("domains", account.domains);
+  add("grants", numbered(world, "grant", account.grants), {});
+  add("accounts", numbered(world, "account", account.accounts));
+  const requests = numbered(world, "migration_request", account.migration_requests);
+  add("migration_requests", requests, { customer_id: CUSTOMER, credentials: null });
+  for (const hook of numbered(world, "webhook", account.webhooks))
+    add("webhooks", [hook], { customer_id: CUSTOMER, secret: webhookSecret(world) });
   continueSequences(world, account);
   const bills = Map.groupBy(store.table("invoices").all(), ({ order_id }) => order_id);
-  for (const { renews = true, queued, anchor_day, ...one } of account.services) {
-    const service = { ...one, ...owned };
-    const own = bills.get(one.id) ?? [];
-    if (isOver(service)) continue;
-    if (queued !== undefined) enqueue(world, queued, one.id, world.settings.jobSeconds);
-    if (service.provisioning_status === "provisioning")
-      enqueue(world, "provision", one.id, world.settings.provisioningSeconds);
-    const anchor = anchor_day ?? new Date(one.created_at).getUTCDate();
-    if (renews) store.table("billing").put({ ...stepOf(world, service, own), id: one.id, anchor_day: anchor });
+  const { jobSeconds, provisioningSeconds } = world.settings;
+  for (const { id, renews = true, queued, anchor_day } of account.services) {
+    const service = store.table("services").get(id);
+    if (service === undefined || isOver(service)) continue;
+    if (queued !== undefined) enqueue(world, queued, id, jobSeconds);
+    if (service.provisioning_status === "provisioning") enqueue(world, "provision", id, provisioningSeconds);
+    if (renews) resumeBilling(world, service, bills.get(id) ?? []);
+    if (renews && anchor_day !== undefined) store.table("billing").update(id, { anchor_day });
   }
   for (const { id, status } of account.domains) {
     const isPaid = bills.get(id)?.some((bill) => bill.status === "paid") ?? false;
-    if (status === "pending" && isPaid) enqueue(world, "register", id, world.settings.provisioningSeconds);
+    if (status === "pending" && isPaid) enqueue(world, "register", id, provisioningSeconds);
   }
   world.agenda.forget();
 }
@@ -88,8 +93,6 @@ function sound<T extends { id: number }>(collection: string, record: T): T {
   return structuredClone(record);
 }
 
-const byId = <T extends { id: number }>(records: readonly T[]): T[] => records.toSorted((a, b) => a.id - b.id);
-
 /** First ids of new records, as in a seeded sandbox. */
 const FIRST = { grant: 301, webhook: 201, account: 401, migration_request: 501 } as const;
 
@@ -121,52 +124,40 @@ function numbered<T extends { id: string; created_at: string }>(
 
 /** Continues the numbers of orders and invoices after those of the host. */
 function continueSequences({ store }: World, { services, domains, invoices }: ImportedAccount): void {
-  const set = (id: string, least: number, numbers: readonly number[]): void => {
-    const value = numbers.reduce((most, number) => Math.max(most, number), least);
-    store.table("counters").put({ id, value });
+  const set = (id: string, numbers: readonly number[]): void => {
+    const [first = 0, ...rest] = numbers;
+    if (numbers.length > 0) store.table("counters").put({ id, value: rest.reduce((a, b) => Math.max(a, b), first) });
   };
-  const orders = [...services, ...domains].map(({ id }) => id);
-  set("orders", 1000, [...orders, ...invoices.map(({ order_id }) => order_id)]);
+  set("orders", [...[...services, ...domains].map(({ id }) => id), ...invoices.map(({ order_id }) => order_id)]);
   set(
     "invoices",
-    5000,
     invoices.map(({ id }) => id),
   );
-  // Any year may follow, so all years continue after the largest number.
-  const years = Map.groupBy(invoices, ({ invoice_number }) => /\b\d{4}\b/.exec(invoice_number)?.[0] ?? "");
-  for (const [year, of] of years) {
-    const ends = of.map(({ invoice_number }) => Number(/(\d{1,9})$/.exec(invoice_number)?.[1] ?? 0));
-    if (year !== "") set(`invoice_number:${year}`, 0, ends);
-  }
+  const years = Map.groupBy(invoices, ({ invoice_number }) => /\b\d{4}\b/.exec(invoice_number)?.[0]);
+  for (const [year, of] of years)
+    set(
+      `invoice_number:${year}`,
+      of.map(({ invoice_number }) => Number(/(\d{1,9})$/.exec(invoice_number)?.[1] ?? 0)),
+    );
 }
 
-/** Derives the next step of a service from its newest invoice, as `lifecycle/billing.ts` plans it. */
-function stepOf(
-  world: World,
-  service: Service,
-  bills: readonly Invoice[],
-): Pick<BillingStep, "step" | "due_at" | "invoice_id" | "renewal"> {
+/** Plans the next step of a service from its newest invoice, as `lifecycle/billing.ts` does. */
+function resumeBilling(world: World, service: Service, bills: readonly Invoice[]): void {
   const now = world.clock.now();
   const ends = Date.parse(service.next_due_date);
-  const step = (name: BillingStep["step"], at: number, bill?: Invoice, renewal = false) => ({
-    step: name,
-    due_at: new Date(Math.max(at, now)).toISOString(),
-    invoice_id: bill?.id ?? null,
-    renewal,
-  });
+  const isPending = service.status === "pending";
   const bill = bills.at(-1);
   // A cancelled invoice pays no term.
-  const isOwed =
-    bill?.status === "unpaid" || (bill?.status === "cancelled" && (service.status === "pending" || ends <= now));
-  if (bill !== undefined && isOwed) {
-    const due = Date.parse(bill.due_date);
-    const given = due + GIVEN_UP_DAYS * DAY_MS;
-    if (service.status === "pending") return step("cancel", given, bill);
-    const renewal = bills.length > 1 || due >= ends;
-    if (due > now) return step("suspend", due, bill, renewal);
-    // A host that waits longer than the sandbox is not predictable: the full period starts now.
-    return step("terminate", given > now ? given : now + GIVEN_UP_DAYS * DAY_MS, bill, renewal);
+  const isOwed = bill?.status === "unpaid" || (bill?.status === "cancelled" && (isPending || ends <= now));
+  if (bill === undefined || !isOwed) {
+    rescheduleBilling(world, service);
+    return;
   }
-  const notice = noticeOf(world, service);
-  return notice > now ? step("notice", notice) : step("renew", ends);
+  const due = Date.parse(bill.due_date);
+  // A host that waits longer than the sandbox is not predictable: the full period starts now.
+  const given = (due + GIVEN_UP_DAYS * DAY_MS > now ? due : now) + GIVEN_UP_DAYS * DAY_MS;
+  const by = { id: bill.id, renewal: !isPending && (bills.length > 1 || due >= ends) };
+  if (isPending) planStep(world, service, "cancel", given, by);
+  else if (due > now) planStep(world, service, "suspend", due, by);
+  else planStep(world, service, "terminate", given, by);
 }

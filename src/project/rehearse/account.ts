@@ -15,7 +15,7 @@ import { profileOf } from "../doctor/profile.ts";
 import { asker, takeSurvey } from "../doctor/survey.ts";
 import type { Provider } from "../providers.ts";
 import { type ImportedReading, importedAccount } from "./imported.ts";
-import type { Listed } from "./material.ts";
+import { type Listed, recordedBy } from "./material.ts";
 
 export interface ReadingOptions {
   /** Resources of this account in the state. They replace what no list shows. */
@@ -57,7 +57,7 @@ export async function readAccount(
     listed,
     plans: await account.knownPlans(),
     invoices: await readable(account.invoices.all()),
-    resources,
+    recorded: recordedBy(resources),
     coupons: [...new Set(coupons)],
     rights,
     settings: account.settings,

@@ -5,12 +5,12 @@ import { namesakesOf } from "../../core/kinds/service/steps.ts";
 import { monthsOf } from "../../core/kinds/service/words.ts";
 import { CURRENCIES } from "../../core/model/index.ts";
 import type { ImportedAccount, Plan, Service } from "../../sandbox/index.ts";
-import { type Doubt, hasDiscount, type Material, recordedOf, scaled, textOf } from "./material.ts";
+import { type Doubt, hasDiscount, type Material, scaled, textOf } from "./material.ts";
 
 export type ImportedPlan = ImportedAccount["plans"][number];
 
 /** Converts the list of plans, and adds inactive plans for services whose plan is no longer in the list. */
-export function plansOf({ plans, listed, resources }: Material, unit: number, doubt: Doubt): ImportedPlan[] {
+export function plansOf({ plans, listed, recorded }: Material, unit: number, doubt: Doubt): ImportedPlan[] {
   const services = [...listed.services.values()].map(({ attributes }) => attributes);
   const rows = Map.groupBy(
     plans.filter(({ plan_id }) => plan_id !== null),
@@ -53,7 +53,7 @@ export function plansOf({ plans, listed, resources }: Material, unit: number, do
   for (const one of services) {
     const name = textOf(one.plan) ?? "";
     if (namesakesOf(plans, one.plan).length > 0 || found.some((plan) => plan.name === name)) continue;
-    const known = recordedOf(resources, "hosting_service", one.id).plan_id;
+    const known = recorded.get("hosting_service")?.get(String(one.id))?.attributes.plan_id;
     next += 1;
     const id = typeof known === "number" && !rows.has(known) && !found.some((plan) => plan.id === known) ? known : next;
     const type = productOf(textOf(one.product_type));

@@ -11,7 +11,6 @@ import {
   type Material,
   monthsAfter,
   numberOf,
-  recordedIn,
   scaled,
   textOf,
 } from "./material.ts";
@@ -19,7 +18,7 @@ import {
 interface ServiceMaterial extends Material {
   readonly sold: readonly ImportedPlan[];
   /** Invoices of the service, oldest first. */
-  readonly own: readonly ImportedInvoice[];
+  readonly bills: readonly ImportedInvoice[];
   readonly unit: number;
   readonly doubt: Doubt;
 }
@@ -35,20 +34,20 @@ const GIVEN_UP_DAYS = 30;
 
 export function serviceOf(
   { id, attributes: one, phase }: Remote,
-  { resources, sold, own, unit, doubt, invoices, now }: ServiceMaterial,
+  { recorded, sold, bills, unit, doubt, invoices, now }: ServiceMaterial,
 ): ImportedAccount["services"][number] {
-  const recorded = recordedIn(resources, "hosting_service").find(({ attributes }) => attributes.id === id);
+  const own = recorded.get("hosting_service")?.get(id);
   const word = textOf(one.status);
   const isOver = phase === "gone" || phase === "unknown";
   const ended = /cancel/i.test(word ?? "") ? "cancelled" : "terminated";
   // An unknown word stays, so that a plan in the sandbox reads the same word.
   const status = isOver ? (phase === "gone" ? ended : ((word ?? "unknown") as "fraud")) : STATUSES[phase];
-  const plan = planOf(one, recorded?.attributes.plan_id, sold);
-  const term = Number(one.term ?? recorded?.attributes.term ?? 0);
+  const plan = planOf(one, own?.attributes.plan_id, sold);
+  const term = Number(one.term ?? own?.attributes.term ?? 0);
   const due = dayOf(one.next_due_date);
   const isPriced = typeof one.price === "number" && one.price >= 0 && textOf(one.currency) !== null;
   const price = scaled(isPriced ? Number(one.price) : 0, unit);
-  const newest = own.at(-1);
+  const newest = bills.at(-1);
   const isPaid = newest?.status === "paid";
   const isKnown = isPriced && term > 0 && due !== "";
   if (phase === "unknown") doubt("Services with an unknown status have no renewals: {}.", id);
@@ -56,14 +55,14 @@ export function serviceOf(
   const isStuck = phase === "pending" && newest === undefined;
   if (isStuck && invoices !== null) doubt("Pending services without an invoice stay pending: {}.", id);
 
-  const overdue = own.find((bill) => bill.status === "unpaid" && Date.parse(bill.due_date) <= now);
+  const overdue = bills.find((bill) => bill.status === "unpaid" && Date.parse(bill.due_date) <= now);
   if (overdue !== undefined && !isOver && Date.parse(overdue.due_date) + GIVEN_UP_DAYS * DAY_MS <= now)
     doubt("Services with an invoice that is overdue for 30 days end 30 days from now: {}.", id);
-  const isDeclared = recorded?.private.suspended?.declared === true;
+  const isDeclared = own?.private.suspended?.declared === true;
   const isUnpaid = phase === "suspended" && overdue !== undefined && !isDeclared;
   if (isUnpaid) doubt("Suspended services with an overdue invoice come back when it is paid: {}.", id);
 
-  const billed = own.filter(
+  const billed = bills.filter(
     (bill) => bill.status !== "cancelled" && bill.currency === one.currency && bill.subtotal === price,
   );
   const isSold = plan?.active ?? false;
@@ -73,7 +72,7 @@ export function serviceOf(
       id,
     );
   const last = billed.length > 1 || !isSold ? billed.at(-1) : undefined;
-  const { job } = recorded?.private ?? {};
+  const { job } = own?.private ?? {};
   const isQueued =
     (phase === "live" && job?.toward === "suspended") || (phase === "suspended" && job?.toward === "live");
   return {
@@ -92,7 +91,7 @@ export function serviceOf(
     provisioning_status: phase === "pending" ? (isPaid ? "provisioning" : "pending") : "provisioned",
     created_at: instantOf(one.created_at) ?? new Date(now).toISOString(),
     renews: isKnown && !isStuck,
-    ...(isKnown && !isOver && { anchor_day: anchorOf(id, one.created_at, due, term, own, doubt) }),
+    ...(isKnown && !isOver && { anchor_day: anchorOf(id, one.created_at, due, term, bills, doubt) }),
     ...(last !== undefined && { renewal_total: last.total }),
     ...(isQueued && { queued: job?.toward === "live" ? ("unsuspend" as const) : ("suspend" as const) }),
   };

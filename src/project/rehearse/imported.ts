@@ -17,8 +17,6 @@ import {
   instantOf,
   type Material,
   numberOf,
-  recordedIn,
-  recordedOf,
   scaled,
   textOf,
 } from "./material.ts";
@@ -38,7 +36,7 @@ const ALWAYS = [
 ];
 
 export function importedAccount(material: Material): ImportedReading {
-  const { listed, invoices, resources, coupons, rights, now } = material;
+  const { listed, invoices, recorded, coupons, rights, now } = material;
   const doubts = new Map<string, Set<string>>();
   const doubt: Doubt = (sentence, id) => doubts.set(sentence, (doubts.get(sentence) ?? new Set()).add(id));
   const unit = unitOf(material);
@@ -48,20 +46,24 @@ export function importedAccount(material: Material): ImportedReading {
   const plans = plansOf(material, unit, doubt);
   const services = [...listed.services.values()].map((one) => {
     const own = byOrder.get(numberOf("service", one.id)) ?? [];
-    return serviceOf(one, { ...material, sold: plans, own, unit, doubt });
+    return serviceOf(one, { ...material, sold: plans, bills: own, unit, doubt });
   });
   const last = [...services, ...bills.map(({ order_id: id }) => ({ id }))].reduce(
     (most, { id }) => Math.max(most, id),
     1000,
   );
   const isManage = listed.clients !== null || material.plans.some(hasDiscount);
-  const live = (of: ReadonlyMap<string, Remote> | null, type: string): JsonObject[] =>
-    of === null
-      ? recordedIn(resources, type).map(({ attributes }) => attributes)
-      : [...of.values()].flatMap((one) => (one.phase === "gone" ? [] : [one.attributes]));
-  const grants = recordedIn(resources, "hosting_grant").filter(
-    ({ attributes: { service_id: id } }) => !listed.grants.get(String(id)),
-  );
+  const stateOf = (type: string): JsonObject[] =>
+    [...(recorded.get(type)?.values() ?? [])].map(({ attributes }) => attributes);
+  /** Listed objects that exist, with the recorded values that the host does not show. Without a list: the recorded ones. */
+  const live = (of: ReadonlyMap<string, Remote> | null | undefined, type: string): JsonObject[] =>
+    of == null
+      ? stateOf(type)
+      : [...of].flatMap(([id, { phase, attributes }]) =>
+          phase === "gone" ? [] : [{ ...recorded.get(type)?.get(id)?.attributes, ...attributes }],
+        );
+  const unread = stateOf("hosting_grant").filter(({ service_id: id }) => !listed.grants.get(String(id)));
+  const granted = [...listed.grants.values()].flatMap((of) => (of === null ? [] : live(of, "hosting_grant")));
   const account: ImportedAccount = {
     at,
     track: isManage ? "manage" : "standard",
@@ -72,10 +74,7 @@ export function importedAccount(material: Material): ImportedReading {
     coupons,
     services,
     invoices: bills,
-    grants: [
-      ...grants.map(({ attributes }) => attributes),
-      ...[...listed.grants.values()].flatMap((of) => (of === null ? [] : live(of, ""))),
-    ].map((one) => ({
+    grants: [...unread, ...granted].map((one) => ({
       ...identity(one, at),
       service_id: numberOf("service", one.service_id),
       email: String(one.email),
@@ -100,9 +99,9 @@ export function importedAccount(material: Material): ImportedReading {
       domain: String(one.domain),
       order_id: one.order_id == null ? null : numberOf("service", one.order_id),
       status: String(one.status),
-      answers: recordedOf(resources, "hosting_migration_request", one.id).questions ?? {},
+      answers: one.questions ?? {},
     })) as ImportedAccount["migration_requests"],
-    domains: recordedIn(resources, "hosting_domain").map(({ attributes: one }, index) => {
+    domains: stateOf("hosting_domain").map((one, index) => {
       const bill = bills.find(({ id }) => String(id) === one.invoice_id);
       const isNumber = /^[1-9]\d{0,14}$/.test(String(one.id));
       const phase = phaseOfWord(textOf(one.status), material.settings);

@@ -1,14 +1,7 @@
 /** Material of a rehearsal: the objects of an account as they were read, and functions that read single values. */
 import type { InvoiceRecord, PlanRecord } from "../../core/api/index.ts";
 import type { ReadSettings, Remote } from "../../core/kinds/kind.ts";
-import {
-  type AccountReport,
-  fail,
-  type JsonObject,
-  parseAddress,
-  type ResourceState,
-  readMoment,
-} from "../../core/model/index.ts";
+import { type AccountReport, fail, parseAddress, type ResourceState, readMoment } from "../../core/model/index.ts";
 import type { ImportedAccount } from "../../sandbox/index.ts";
 
 /** Objects of the account. Null if the token may not read them. */
@@ -26,7 +19,7 @@ export interface Material {
   readonly plans: readonly PlanRecord[];
   /** Null if the token may not read them. */
   readonly invoices: readonly InvoiceRecord[] | null;
-  readonly resources: readonly ResourceState[];
+  readonly recorded: Recorded;
   readonly coupons: readonly string[];
   readonly rights: Pick<AccountReport, "abilities" | "restricted">;
   readonly settings: ReadSettings;
@@ -63,12 +56,14 @@ export const scaled = (amount: number | null, unit: number): number => Math.max(
 export const hasDiscount = (row: PlanRecord): boolean =>
   row.manage_discount_percent !== null || row.price_after_discount !== null;
 
-export const recordedIn = (resources: readonly ResourceState[], type: string): readonly ResourceState[] =>
-  resources.filter(({ address, attributes }) => parseAddress(address)?.type === type && attributes.id != null);
+/** Recorded resources by type and id. */
+type Recorded = ReadonlyMap<string, ReadonlyMap<string, ResourceState>>;
 
-/** Returns the recorded attributes of an object. Empty if the state does not have it. */
-export const recordedOf = (resources: readonly ResourceState[], type: string, id: unknown): JsonObject =>
-  recordedIn(resources, type).find(({ attributes }) => attributes.id === id)?.attributes ?? {};
+export function recordedBy(resources: readonly ResourceState[]): Recorded {
+  const byType = Map.groupBy(resources, ({ address }) => parseAddress(address)?.type ?? "");
+  const byId = (of: readonly ResourceState[]) => new Map(of.map((one) => [String(one.attributes.id), one] as const));
+  return new Map([...byType].map(([type, of]) => [type, byId(of.filter(({ attributes: { id } }) => id != null))]));
+}
 
 /** Adds calendar months. A day that the month lacks becomes its last day. */
 export function monthsAfter(ms: number, months: number): number {

@@ -7,16 +7,19 @@ import {
   type Diagnostic,
   isError,
   type RehearsalReport,
+  type RemedyText,
   type ResourceState,
-  type Unpaid,
 } from "../../core/model/index.ts";
 import { encodeState } from "../../core/record/index.ts";
+import { rehearsalJson, renderRehearsal, renderRehearsalHtml, renderRehearsalMarkdown } from "../../report/index.ts";
 import { mayApply, withUnread } from "../apply.ts";
 import { interruptible } from "../interrupt.ts";
+import type { RehearsalOptions, Rehearsed } from "../library-types.ts";
 import { raise } from "../messages.ts";
 import { withPlan } from "../plan.ts";
 import { differences } from "../plan-origin.ts";
 import type { Project } from "../project.ts";
+import { leaving } from "../redaction.ts";
 import type { PlanRequest, SavedPlan } from "../saved-plan.ts";
 import { refuseUntrusted } from "../trust.ts";
 import { readAccount } from "./account.ts";
@@ -26,21 +29,30 @@ import { conditionsIn, converge, type Left, laterOf, leftIn, runOn } from "./run
 import { type Imported, type Setting, Stage } from "./stage.ts";
 import { passTime } from "./time.ts";
 
-export interface RehearseOptions {
+type Options = Pick<RehearsalOptions, "months" | "faults" | "unpaid"> & {
   /** Plan to rehearse. Default: a new plan of the whole project. */
   readonly saved?: SavedPlan | undefined;
-  readonly months: number;
-  /** True to repeat the apply with a fault at each request. */
-  readonly faults: boolean;
-  readonly unpaid: Unpaid;
-}
+};
 
 const MOST_MONTHS = 36;
 const WHOLE: PlanRequest = { mode: "apply", targets: [], reorder: [] };
 
 /** Rehearses a plan. @throws HostformError if the account or the plan cannot be read. */
-export async function rehearse(project: Project, options: RehearseOptions): Promise<RehearsalReport> {
-  const { months, unpaid, saved } = options;
+export async function rehearse(project: Project, options: Options, remedies: RemedyText): Promise<Rehearsed> {
+  const report = await reportOf(project, options);
+  const leave = (text: string, as?: "markdown" | "html") => leaving(text, project.redaction, as);
+  return {
+    report: project.redaction.redactValue(rehearsalJson(report, remedies)) as Rehearsed["report"],
+    text: (style = { color: false }) => leave(renderRehearsal(report, { ...style, remedies })),
+    markdown: () => leave(renderRehearsalMarkdown(report, remedies), "markdown"),
+    html: () => leave(renderRehearsalHtml(report, remedies), "html"),
+  };
+}
+
+async function reportOf(
+  project: Project,
+  { months = 12, unpaid = "none", faults: hasFaults = false, saved }: Options,
+): Promise<RehearsalReport> {
   await refuseUntrusted(project.source, "rehearse", false);
   if (!Number.isInteger(months) || months < 1 || months > MOST_MONTHS) raise("usage/months", { most: MOST_MONTHS });
   const request = saved?.request ?? WHOLE;
@@ -68,8 +80,7 @@ export async function rehearse(project: Project, options: RehearseOptions): Prom
         left,
       });
       const onCase = (text: string) => project.log.say(text);
-      const faults =
-        options.faults && converges ? await tryFaults(here, { request, isPaid, sent, placed, onCase }) : null;
+      const faults = hasFaults && converges ? await tryFaults(here, { request, isPaid, sent, placed, onCase }) : null;
       signal.throwIfAborted();
       const stops = applies.at(-1)?.errors ?? [];
       const changed = first.plan ? differences(plan, first.plan, project.redaction, moneyScale) : [];
@@ -90,7 +101,7 @@ export async function rehearse(project: Project, options: RehearseOptions): Prom
 }
 
 /** Options of {@link letTimeRun}. `left`: texts that are known. */
-interface Passing extends Pick<RehearseOptions, "months" | "unpaid"> {
+interface Passing extends Pick<RehearsalReport, "months" | "unpaid"> {
   readonly request: PlanRequest;
   readonly left: readonly Left[];
 }

@@ -1,9 +1,9 @@
 /**
  * Lets time run in the sandbox of a rehearsal, under an assumption about payments. In: the control of a sandbox. Out: the facts
- * in order. Advances from one due step to the next, so every payment follows its invoice at once.
+ * in order. Advances from one due step to the next, so that each invoice is paid at its creation.
  */
 import type { ExpiryFact, InvoiceFact, Passage, PassageFact, SiteFact, Unpaid } from "../../core/model/index.ts";
-import type { Control, Invoice, Service } from "../../sandbox/index.ts";
+import type { Control, OpenCollection, Service } from "../../sandbox/index.ts";
 import { monthsAfter } from "./material.ts";
 
 export interface PassageOptions {
@@ -18,102 +18,100 @@ export interface PassageOptions {
 }
 
 /** @throws the abort reason if `signal` is aborted. */
-export async function passTime(
-  control: Control,
-  { months, unpaid, open, unit = 1, signal }: PassageOptions,
-): Promise<Passage> {
+export async function passTime(control: Control, options: PassageOptions): Promise<Passage> {
+  const { months, unpaid, unit = 1, signal } = options;
   const { now: from } = control.clock();
-  const to = monthsAfter(Date.parse(from), months);
+  const to = new Date(monthsAfter(Date.parse(from), months)).toISOString();
   const facts: PassageFact[] = [];
-  const ids = (collection: "invoices" | "deliveries") => control.list(collection).map(({ id }) => id);
-  const lastDelivery = Math.max(0, ...ids("deliveries"));
   const invoices = control.list("invoices");
-  const unpaidNow = invoices.filter(({ status }) => status === "unpaid");
-  const domainOf = (order: number) =>
-    attempt(() => control.get("services", order)) ?? attempt(() => control.get("domains", order));
-  const factOf = (invoice: Invoice): InvoiceFact => {
-    const { id, order_id, created_at: at, currency, total, status } = invoice;
-    const of = { order: String(order_id), domain: domainOf(order_id)?.domain ?? null };
-    return { fact: "invoice", at, ...of, invoice: String(id), currency, total: total / unit, paid: status === "paid" };
-  };
-  /** Compares services before and after some work. */
-  const watch = (orders: Iterable<number>, at: string, work: () => void): void => {
-    const read = (id: number) => attempt(() => control.get("services", id));
-    const before = [...new Set(orders)].flatMap((id) => read(id) ?? []);
-    work();
-    for (const one of before) facts.push(...siteFact(one, read(one.id), at));
-  };
-  const pay = (those: readonly Invoice[], at: string): void =>
-    watch(
-      those.map(({ order_id }) => order_id),
-      at,
-      () => {
-        for (const { id } of those) control.payInvoice(id);
-      },
-    );
-
-  if (unpaid !== "all") {
-    const kept = open ?? new Set(unpaidNow.map(({ id }) => id));
-    pay(
-      unpaidNow.filter(({ id }) => unpaid === "none" || !kept.has(id)),
-      from,
-    );
-  }
-  const opened = unpaidNow.map(({ id }) => factOf(control.get("invoices", id)));
-  let lastInvoice = Math.max(0, ...invoices.map(({ id }) => id));
-  for (let stop = from; Date.parse(stop) < to; ) {
-    signal?.throwIfAborted();
-    const due = control.upcoming(Number.POSITIVE_INFINITY).filter(({ what }) => what !== "deliver");
-    const [next] = due;
-    stop = new Date(Math.min(to, next === undefined ? to : Date.parse(next.at))).toISOString();
-    const orders = due.flatMap(({ at, order_id }) => (at <= stop && order_id !== null ? [order_id] : []));
-    watch(orders, stop, () => {
-      const ms = Date.parse(stop) - Date.parse(control.clock().now);
-      if (ms > 0) control.advanceClock({ seconds: ms / 1000 });
-    });
-    const raised: Invoice[] = [];
-    for (let one = invoiceAfter(control, lastInvoice); one !== undefined; one = invoiceAfter(control, lastInvoice)) {
-      raised.push(one);
-      lastInvoice = one.id;
+  const opened = invoices.filter(({ status }) => status === "unpaid").map(({ id }) => id);
+  const open = options.open ?? new Set(opened);
+  let lastSent = control.list("deliveries").at(-1)?.id;
+  const read = <K extends OpenCollection>(collection: K, id: number) => {
+    try {
+      return control.get(collection, id);
+    } catch {
+      // The sandbox has no such record.
+      return undefined;
     }
-    if (unpaid !== "all")
-      pay(
-        raised.filter(({ status }) => status === "unpaid"),
-        stop,
-      );
-    facts.push(...raised.map(({ id }) => factOf(control.get("invoices", id))));
-    // Marks due deliveries as blocked, and lets the process end.
+  };
+  const orderOf = (id: number) => ({
+    order: String(id),
+    domain: (read("services", id) ?? read("domains", id))?.domain ?? null,
+  });
+  const invoiceFact = (invoice: number): InvoiceFact => {
+    const { created_at: at, order_id, currency, total, status } = control.get("invoices", invoice);
+    const of = { ...orderOf(order_id), invoice: String(invoice) };
+    return { fact: "invoice", at, ...of, currency, total: total / unit, paid: status === "paid" };
+  };
+  /** Adds the changes of services by some work. */
+  const watch = (orders: Iterable<number>, at: string, work: () => void): void => {
+    const before = [...new Set(orders)].flatMap((id) => read("services", id) ?? []);
+    work();
+    for (const one of before) facts.push(...siteFact(one.status, control.get("services", one.id), at));
+  };
+  const pay = (ids: readonly number[], at: string): void => {
+    if (unpaid === "all") return;
+    const due = ids.map((id) => control.get("invoices", id)).filter(({ status }) => status === "unpaid");
+    const work = () => {
+      for (const { id } of due) control.payInvoice(id);
+    };
+    watch(
+      due.map(({ order_id }) => order_id),
+      at,
+      work,
+    );
+  };
+  /** Returns the ids of new records. Their numbers have no gaps. */
+  const newIn = (collection: "invoices" | "deliveries", last: number | undefined): number[] => {
+    if (last === undefined) return control.list(collection).map(({ id }) => id);
+    const ids: number[] = [];
+    while (read(collection, last + ids.length + 1) !== undefined) ids.push(last + ids.length + 1);
+    return ids;
+  };
+
+  pay(
+    opened.filter((id) => unpaid === "none" || !open.has(id)),
+    from,
+  );
+  const atStart = opened.map(invoiceFact);
+  const events: Record<string, number> = {};
+  let last = invoices.at(-1)?.id;
+  for (let stop = from; stop < to; ) {
+    signal?.throwIfAborted();
+    const due = control.upcoming(Number.POSITIVE_INFINITY).filter(({ what, at }) => what !== "deliver" && at <= to);
+    stop = due[0]?.at ?? to;
+    const now = due.flatMap(({ at, order_id }) => (at === stop && order_id !== null ? [order_id] : []));
+    watch(now, stop, () => {
+      const seconds = (Date.parse(stop) - Date.parse(control.clock().now)) / 1000;
+      if (seconds > 0) control.advanceClock({ seconds });
+    });
+    const raised = newIn("invoices", last);
+    last = raised.at(-1) ?? last;
+    pay(raised, stop);
+    facts.push(...raised.map(invoiceFact));
+    const sent = newIn("deliveries", lastSent);
+    lastSent = sent.at(-1) ?? lastSent;
+    for (const { event } of sent.map((id) => control.get("deliveries", id))) events[event] = (events[event] ?? 0) + 1;
+    // Ends the attempts to deliver events, of which the sandbox keeps the newest, and lets an abort through.
     await control.settled();
   }
-  const sent = control.list("deliveries").filter(({ id }) => id > lastDelivery);
-  const events = Object.fromEntries(
-    [...Map.groupBy(sent, ({ event }) => event)].map(([name, of]) => [name, of.length]),
-  );
-  const expiries = control.list("grants").flatMap(({ expires_at: at, service_id, email }): ExpiryFact[] => {
-    if (at === null || at <= from || Date.parse(at) > to) return [];
-    return [{ fact: "expired", at, order: String(service_id), domain: domainOf(service_id)?.domain ?? null, email }];
-  });
-  const ordered = [...facts, ...expiries].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
-  return { from, to: new Date(to).toISOString(), facts: ordered, open: opened, events };
+  const expiries = control
+    .list("grants")
+    .flatMap(({ expires_at: at, service_id, email }): ExpiryFact[] =>
+      at === null || at <= from || at > to ? [] : [{ fact: "expired", at, ...orderOf(service_id), email }],
+    );
+  return {
+    ...{ from, to, open: atStart, events },
+    facts: [...facts, ...expiries].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)),
+  };
 }
 
-function siteFact(before: Service, after: Service | undefined, at: string): SiteFact[] {
-  if (after === undefined || before.status === after.status) return [];
-  const { id, domain, status, suspended_for } = after;
+function siteFact(before: Service["status"], { id, domain, status, suspended_for }: Service, at: string): SiteFact[] {
+  if (before === status) return [];
   const of = { at, order: String(id), domain };
   if (status === "active") return [{ fact: "online", ...of, reason: null }];
-  if (status === "suspended") return [{ fact: "offline", ...of, reason: suspended_for }];
-  // Only unpaid invoices end a service here.
-  return [{ fact: "ended", ...of, reason: "unpaid" }];
-}
-
-const invoiceAfter = (control: Control, id: number) => attempt(() => control.get("invoices", id + 1));
-
-/** Returns the record, or undefined if the sandbox has none. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+  // Only an unpaid invoice ends a service here.
+  const isOffline = status === "suspended";
+  return [{ fact: isOffline ? "offline" : "ended", ...of, reason: isOffline ? suspended_for : "unpaid" }];
 }

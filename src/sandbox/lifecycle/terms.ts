@@ -86,6 +86,6 @@ function goOnUntil(world: World, service: Service, next_due_date: string): Servi
   return record;
 }
 
-export function noticeOf({ settings }: World, { next_due_date }: Service): number {
+function noticeOf({ settings }: World, { next_due_date }: Service): number {
   return Date.parse(next_due_date) - settings.noticeDays * DAY_MS;
 }
