@@ -21,6 +21,8 @@ export type { AccountStore, DeclarationValue, Diagnostic, StateLock, StateText }
 export interface LoadOptions {
   /** The project's folder. Default: the working folder. */
   readonly directory?: string;
+  /** Folder for relative paths in environment variables, such as HOSTFORM_POLICY, and in messages. Default: `directory`. */
+  readonly cwd?: string;
   /** Files of the declaration in YAML, relative to `directory`. Default: `hosting.yaml`, or the files that `hostform` finds. */
   readonly files?: readonly string[];
   /** A declaration as a value, instead of files. Errors contain the path in the value, such as `services.www.plan_id`. */

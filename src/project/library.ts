@@ -104,7 +104,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
   learnEnvironment(redaction, env);
   const unchosen: ProjectSource = {
     env,
-    cwd: dir,
+    cwd: path.resolve(options.cwd ?? dir),
     dir,
     files: files.map((file) => path.resolve(dir, file)),
     ...(declaration !== undefined && { value: valueFile(declaration) }),

@@ -351,6 +351,18 @@ describe("the server", { timeout: 60_000 }, () => {
   });
 });
 
+it("finds relative paths of its environment in its own folder, and not in the project that the agent edits", async () => {
+  const place = await startPlace(one);
+  const runner = temporaryFolder();
+  writeFileSync(path.join(runner, "policy.yaml"), "max_orders: 0\n");
+  writeFileSync(path.join(place.dir, "policy.yaml"), "max_orders: 9\n");
+  const env = { ...place.env, HOSTFORM_POLICY: "policy.yaml" };
+  const client = await stdioClient({ dir: runner, env }, ["-C", place.dir]);
+  const { data } = await call(client, "plan");
+  expect(data).toMatchObject({ applicable: false, digest: null });
+  expect(data.diagnostics).toMatchObject([{ code: "policy.denied" }]);
+});
+
 describe("the server over HTTP", { timeout: 60_000 }, () => {
   /** Sends a request with exactly these headers. */
   const send = (url: string, headers: Readonly<Record<string, string>>, body = initialize, method = "POST") =>

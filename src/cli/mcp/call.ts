@@ -25,9 +25,9 @@ export interface Call {
 
 /** Reads the declaration, as a program that uses the library does. */
 export function load({ project: { source } }: Context): Promise<LoadedProject> {
-  const { dir: directory, environment, files, policy, insecureHttp, lockTimeoutMs, env } = source;
+  const { dir: directory, cwd, environment, files, policy, insecureHttp, lockTimeoutMs, env } = source;
   const state = source.stateNamed ? source.state : undefined;
   return loadProject({
-    ...{ directory, environment: environment?.name, files, policy, insecureHttp, lockTimeoutMs, env, state },
+    ...{ directory, cwd, environment: environment?.name, files, policy, insecureHttp, lockTimeoutMs, env, state },
   });
 }
