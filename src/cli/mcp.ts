@@ -22,9 +22,10 @@ interface McpFlags {
 /** Runs `hostform mcp`: serves one client on the standard streams, or several clients over HTTP. Ends with its input, or at Ctrl-C. */
 export const runMcp: Action<McpFlags> = async (terminal, project, flags) => {
   const { source, redaction } = project;
-  const { HOSTFORM_MCP_TOKEN: given } = source.env;
+  const { HOSTFORM_MCP_TOKEN: given, HOSTFORM_ALLOWED_ORIGINS: origins } = source.env;
   for (const name of Object.keys(source.env))
     if (name.startsWith("HOSTFORM_MANDATE_KEY")) raise("mcp.start/key", { name });
+  if (!origins) raise("mcp.start/origins", {});
   const sdk = await loadSdk();
   const plans = flags.plans ? path.resolve(source.cwd, flags.plans) : plansFolder(source.env);
   if (plans === undefined) raise("mcp.start/folder", {});

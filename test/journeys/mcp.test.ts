@@ -15,6 +15,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../support/built-once.ts";
 import { builtPackage } from "../support/built-package.ts";
+import { startCanary } from "../support/canary.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { call, httpServer, runProgram, startPlace, stdioClient, TOKEN } from "../support/mcp-client.ts";
 
@@ -313,6 +314,7 @@ describe("the server", { timeout: 60_000 }, () => {
 
   it.each([
     ["a key that signs mandates", { HOSTFORM_MANDATE_KEY_FILE: "key.pem" }, [], "HOSTFORM_MANDATE_KEY_FILE is set"],
+    ["no limit on the hosts of the token", { HOSTFORM_ALLOWED_ORIGINS: "" }, [], "HOSTFORM_ALLOWED_ORIGINS is not set"],
     ["a short token", { HOSTFORM_MCP_TOKEN: "short" }, ["--http"], "HOSTFORM_MCP_TOKEN is shorter"],
     ["an untrusted declaration", {}, ["--untrusted"], "untrusted"],
     ["a stack", {}, ["--stack", "cdktf.out"], "does not work on a stack"],
@@ -349,6 +351,15 @@ describe("the server", { timeout: 60_000 }, () => {
     expect(data.digest).toBeNull();
     expect(data.diagnostics).toMatchObject([{ code: "policy.denied" }]);
   });
+});
+
+it("sends the token to no host that the agent writes into the declaration", async () => {
+  const canary = await startCanary();
+  const place = await startPlace({ ...one, providers: { default: { base_url: canary.url } } });
+  const client = await stdioClient(place);
+  for (const name of ["plan", "status", "rehearse"])
+    expect(await call(client, name)).toMatchObject({ failed: true, data: { diagnostics: [{ code: "trust.origin" }] } });
+  expect(canary.requests).toEqual([]);
 });
 
 it("finds relative paths of its environment in its own folder, and not in the project that the agent edits", async () => {

@@ -46,6 +46,7 @@ export async function startPlace(document: object, options: SandboxOptions = {})
     HOME: home,
     HOSTFORM_STATE_HOME: home,
     HOSTING_BASE_URL: sandbox.url,
+    HOSTFORM_ALLOWED_ORIGINS: sandbox.url,
     HOSTING_TOKEN: sandbox.tokens.agency,
     HOSTING_MONEY_SCALE: "2",
   };

@@ -14,6 +14,10 @@ const messages = {
     summary: `${name} is set, and an agent must not be able to sign mandates`,
     remedies: [`Unset ${name} for this program. Sign mandates as another user, or on another machine.`],
   })),
+  "mcp.start/origins": error(() => ({
+    summary: "HOSTFORM_ALLOWED_ORIGINS is not set, so a changed declaration could send the token to any host",
+    remedies: ["Set it to the origin of the API, such as `https://api.example.com`."],
+  })),
   "mcp.start/token": error(() => ({
     summary: "HOSTFORM_MCP_TOKEN is shorter than 32 characters",
     remedies: ["Set the output of `openssl rand -hex 32`. If it is unset, hostform prints a random token."],
