@@ -38,9 +38,8 @@ export const mandateOf = (over: Partial<Mandate> = {}): Mandate => ({
 });
 
 /** Returns the mandate that an approver signs for the text of a saved plan. */
-export function mandateFor(text: string, key: KeyObject): string {
+export function mandateFor(text: string, key: KeyObject, now = Date.now()): string {
   const { origin } = decodeSavedPlan(text, "a plan");
-  const now = Date.now();
   return signMandate(
     mandateOf({
       accounts: origin.identities ?? {},
