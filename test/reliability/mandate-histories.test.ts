@@ -245,7 +245,7 @@ describeWith(POSTGRES)("a mandate in PostgreSQL in random histories", () => {
     await fc.assert(
       fc.asyncProperty(history, async (given) => {
         const connection = await postgres.database();
-        await live({ ...given, bound: false }, (clock) => () => openPgStore(connection, { clock }));
+        await live({ ...given, bound: false }, (clock) => () => openPgStore(connection, { clock, server: clock }));
       }),
       { numRuns: runs(16) },
     );
