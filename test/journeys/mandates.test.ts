@@ -169,9 +169,9 @@ describe("the scope of a mandate", () => {
     ["another address", "mandate.scope", { targets: ["hosting_service.b*"] }, A],
     ["another client", "mandate.scope", { targets: ["client:acme"] }, declare({ a: site("a", { client: "zeta" }) })],
     ["too many orders", "mandate.scope", { max_orders: 1 }, AB],
-    ["too high an amount", "mandate.limit", { max_spend: { USD: 899 } }, AB],
-    ["a currency without a limit", "mandate.limit", { max_spend: { EUR: 899_000 } }, A],
-    ["orders without a limit of the amount", "mandate.limit", { max_spend: null }, A],
+    ["too high an amount", "mandate.scope", { max_spend: { USD: 899 } }, AB],
+    ["a currency without a limit", "mandate.scope", { max_spend: { EUR: 899_000 } }, A],
+    ["orders without a limit of the amount", "mandate.scope", { max_spend: null }, A],
   ])("refuses a plan with %s before the first request", async (_, code, given, declaration) => {
     const machines = await start();
     const project = await machines.load(declaration);

@@ -1,6 +1,6 @@
 /**
  * Histories of mandates: random mandates and declarations, two machines in turns and at once, crashes and lost responses. The host's own
- * records decide what was ordered. `npm test` runs a quarter of the histories, and `npm run test:long properties` runs all.
+ * records decide what was ordered. `npm test` runs a quarter of the histories, and `npm run test:long mandates` runs all.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AccountStore } from "../../src/core/local/account-store.ts";
@@ -245,7 +245,7 @@ describeWith(POSTGRES)("a mandate in PostgreSQL in random histories", () => {
     await fc.assert(
       fc.asyncProperty(history, async (given) => {
         const connection = await postgres.database();
-        await live({ ...given, bound: false }, (clock) => () => openPgStore(connection, { clock }));
+        await live({ ...given, bound: false }, (clock) => () => openPgStore(connection, { clock, server: clock }));
       }),
       { numRuns: runs(16) },
     );

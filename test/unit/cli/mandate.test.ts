@@ -297,4 +297,20 @@ describe("status", () => {
     }
     expect((await run("status", "--fail-on", "receipt")).code).toBe(4);
   });
+
+  it("has no condition after an apply with a mandate, whose receipt names the invoice", async () => {
+    const { run } = await given();
+    await run("plan", "--out", "p.plan");
+    await run("mandate", "create", "p.plan", "--out", "m.mandate");
+    const applied = await run("apply", "p.plan", "--mandate", "m.mandate");
+    expect(applied.code, applied.stderr).toBe(0);
+    const [{ receipt }] = (await run("mandate", "receipts", "--json")).json();
+    expect(receipt).toMatchObject({
+      use: 1,
+      orders: [{ address: "hosting_service.www", invoice: { id: expect.any(String) } }],
+    });
+    const report = (await run("status", "--json")).json();
+    expect(report.money.invoices.map(({ id }: { id: string }) => id)).toContain(receipt.orders[0].invoice.id);
+    expect(report.holds).not.toContain("receipt");
+  });
 });
