@@ -94,7 +94,6 @@ function sectionsOf(report: RehearsalReport, remedies: RemedyText): Section[] {
       title: "Orders",
       head: ["Order", "Plan", "Billed now"],
       from: 2,
-      note,
       rows: orders.map((one) => [one.site ?? one.address, one.plan, moneyText(one)]),
     },
     {

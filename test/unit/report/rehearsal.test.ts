@@ -6,28 +6,9 @@ import {
   renderRehearsalHtml,
   renderRehearsalMarkdown,
 } from "../../../src/report/index.ts";
+import { fault, invoice, outage, rehearsal, wholeRehearsal } from "./rehearsal-cases.ts";
 
 const remedies = () => "Do it.";
-
-const report = (parts: Partial<RehearsalReport> = {}): RehearsalReport => ({
-  ...{ format_version: "1.0", project: "acme", mode: "apply", timestamp: "2026-12-01T10:00:00.000Z", months: 12 },
-  ...{ unpaid: "none", passed: true, converges: true, applies: 1, left: [], differences: [], stops: [], orders: [] },
-  ...{ cash: [], outages: [], ends: [], later: [], events: [], requests: 5, seconds: 70, faults: null },
-  assumptions: [],
-  ...parts,
-});
-
-const invoice = {
-  month: "2026-12",
-  provider: "default",
-  currency: "USD",
-  scale: 2,
-  amount: 900,
-  invoices: 2,
-  unpaid: 450,
-};
-const outage = { site: "a.example", address: null, from: "2027-01-01", until: null, why: "An invoice is unpaid." };
-const fault = { request: "POST /api/v1/services", fault: "crash_after", why: ["2 of 1 orders were placed."] } as const;
 
 describe("the verdict of a rehearsal", () => {
   it.each<[string, Partial<RehearsalReport>]>([
@@ -51,25 +32,15 @@ describe("the verdict of a rehearsal", () => {
       { passed: false, faults: { cases: 9, problems: [{ ...fault, result: "failed" }] } },
     ],
   ])("is %j", (verdict, parts) => {
-    const text = renderRehearsal(report(parts), { color: false, remedies });
+    const text = renderRehearsal(rehearsal(parts), { color: false, remedies });
     expect(text.split("\n")[0]).toBe(verdict);
-    expect(rehearsalJson(report(parts), remedies).verdict).toBe(verdict);
-    expect(renderRehearsalMarkdown(report(parts), remedies)).toContain("### hostform rehearsal: acme");
+    expect(rehearsalJson(rehearsal(parts), remedies).verdict).toBe(verdict);
+    expect(renderRehearsalMarkdown(rehearsal(parts), remedies)).toContain("### hostform rehearsal: acme");
   });
 });
 
 describe("a report of a rehearsal", () => {
-  const evil = '<script>alert("x")</script>|\u202e';
-  const whole = report({
-    cash: [invoice, { ...invoice, month: "2027-02", provider: evil, unpaid: 0 }],
-    outages: [{ ...outage, site: evil, why: evil }],
-    orders: [{ ...invoice, address: "hosting_service.a", site: evil, plan: evil }],
-    stops: [errorOf("policy.denied", evil, { detail: evil })],
-    faults: { cases: 9, problems: [{ ...fault, result: "person", why: [evil] }] },
-    ...{ left: [{ address: evil, text: evil }], differences: [evil], assumptions: [evil], project: "acme" },
-    ...{ later: [{ from: "2027-01", address: evil, text: evil }], ends: [{ on: "2027-01-01", text: evil }] },
-    events: [{ event: evil, count: 1 }],
-  });
+  const whole = wholeRehearsal('<script>alert("x")</script>|\u202e');
 
   it("escapes the words of the account in each form", () => {
     const page = renderRehearsalHtml(whole, remedies);
@@ -80,8 +51,16 @@ describe("a report of a rehearsal", () => {
     expect(markdown.replace(/`[^`]*`/g, "")).not.toContain("<script>");
   });
 
+  it.each([
+    ["txt", renderRehearsal(wholeRehearsal("x"), { color: false, remedies })],
+    ["md", renderRehearsalMarkdown(wholeRehearsal("x"), remedies)],
+    ["html", renderRehearsalHtml(wholeRehearsal("x"), remedies)],
+  ])("has all sections (%s)", async (extension, text) => {
+    await expect(text).toMatchFileSnapshot(`../../golden/report/rehearsal.${extension}`);
+  });
+
   it("has a chart with a title, a description and the table of its numbers", () => {
-    const page = renderRehearsalHtml(report({ cash: [invoice] }), remedies);
+    const page = renderRehearsalHtml(rehearsal({ cash: [invoice] }), remedies);
     expect(page).toMatch(
       /<svg role="img"[^>]*><title>Invoices by month: USD<\/title>\s*<desc>13 bars, up to 9\.00 USD a month\./,
     );
@@ -92,7 +71,7 @@ describe("a report of a rehearsal", () => {
 
   it("cuts long sections in Markdown, and counts the rest", () => {
     const ends = Array.from({ length: 50 }, (_, at) => ({ on: "2027-01-01", text: `end ${at}` }));
-    const markdown = renderRehearsalMarkdown(report({ ends }), remedies);
+    const markdown = renderRehearsalMarkdown(rehearsal({ ends }), remedies);
     expect(markdown).toContain("end 19");
     expect(markdown).not.toContain("end 20");
     expect(markdown).toContain("and 30 more");
