@@ -4,7 +4,7 @@ import { formatMoney, type MonthCash, type RehearsalReport, type RemedyText } fr
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
 import { escapeLine, sentenceMarkdown } from "./escape.ts";
 import { formatEstimate, plural, UNSCALED } from "./numbers.ts";
-import { type Html, list, pageHtml, section, table } from "./page.ts";
+import { type Html, list, pageHtml, section, sentence, table } from "./page.ts";
 import { markerOf } from "./plan-document.ts";
 import { pad, paint as painter, type TextStyle, widthOf } from "./text-style.ts";
 
@@ -94,7 +94,6 @@ function sectionsOf(report: RehearsalReport, remedies: RemedyText): Section[] {
       title: "Orders",
       head: ["Order", "Plan", "Billed now"],
       from: 2,
-      note,
       rows: orders.map((one) => [one.site ?? one.address, one.plan, moneyText(one)]),
     },
     {
@@ -171,7 +170,7 @@ export function renderRehearsalMarkdown(report: RehearsalReport, remedies: Remed
 export function renderRehearsalHtml(report: RehearsalReport, remedies: RemedyText): string {
   const sections = sectionsOf(report, remedies).map(({ title, head, rows, from, note, isAlarm }) => {
     const body = head ? table(head, rows, [], from, title) : list(rows.flat());
-    const about = note && html`\n<p class="note">${note}</p>`;
+    const about = note && html`\n<p class="note">${sentence(note)}</p>`;
     return section(title, html`${title === CASH && chartsOf(report)}${body}${about}`, isAlarm ? "alarm" : "");
   });
   const [style, word] = report.passed ? ["ready", "Passed"] : ["refused", "Not passed"];
@@ -206,13 +205,14 @@ function chartsOf({ cash, timestamp, months }: RehearsalReport): Html[] {
       const paid = bar(0, amount - unpaid, html`fill="currentColor" fill-opacity=".6"`);
       const open = unpaid > 0 && bar(amount - unpaid, amount, html`fill="none" stroke="currentColor"`);
       const label =
-        at % Math.ceil(LABEL / slot) === 0 && html`<text x="${at * slot + 2}" y="${HEIGHT - 4}">${month}</text>`;
+        at % Math.ceil(LABEL / slot) === 0 &&
+        at * slot + LABEL < WIDTH + 5 &&
+        html`<text x="${at * slot + 2}" y="${HEIGHT - 4}">${month}</text>`;
       return html`${paid}${open}${label}`;
     });
     const top = all[0] && `up to ${moneyText({ ...all[0], amount: most })} a month`;
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="Chart: ${of}">
-<svg role="img" width="${WIDTH}" height="${HEIGHT}" font-size="12" fill="currentColor"><title>Invoices by month: ${of}</title>
+    return html`<svg role="img" width="100%" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-size="12" fill="currentColor"><title>Invoices by month: ${of}</title>
 <desc>${plural(names.length, "bar")}, ${top}. Outlined parts are unpaid. The table below has all amounts.</desc>
-<text y="14">${of}: ${top}. Outlined: unpaid.</text>${bars}</svg></div>\n`;
+<text y="14">${of}: ${top}. Outlined: unpaid.</text>${bars}</svg>\n`;
   });
 }
