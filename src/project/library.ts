@@ -49,6 +49,8 @@ import type {
   LoadOptions,
   PlanOptions,
   Progress,
+  RehearsalOptions,
+  Rehearsed,
   Status,
   StatusOptions,
   WorkOptions,
@@ -102,7 +104,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
   learnEnvironment(redaction, env);
   const unchosen: ProjectSource = {
     env,
-    cwd: dir,
+    cwd: path.resolve(options.cwd ?? dir),
     dir,
     files: files.map((file) => path.resolve(dir, file)),
     ...(declaration !== undefined && { value: valueFile(declaration) }),
@@ -214,6 +216,13 @@ class LoadedProject {
         });
       });
     });
+  }
+
+  /** Applies a plan in a sandbox with a copy of the account, and lets time run there. Sends only GET requests to the account. */
+  async rehearse({ plan, ...options }: RehearsalOptions & { readonly plan?: Planned } = {}): Promise<Rehearsed> {
+    const { rehearse } = await import("./rehearse/rehearse.ts");
+    const asked = { ...options, saved: plan && Planned.savedIn(plan) };
+    return this.#during(options, (project) => rehearse(project, asked, yamlRemedies));
   }
 
   /** Reads the account, and returns its status. Changes nothing. @throws HostformError if there is no plan. */
