@@ -99,6 +99,24 @@ describe("hostform rehearse", () => {
     expect(report.cash[0]).toMatchObject({ amount: 765, unpaid: 765 });
   });
 
+  it("names a site that the plan itself takes offline", async () => {
+    const { rehearse } = await projectWith(SITES.replace("forget }", "forget, suspended: true }"));
+    const { code, report } = await rehearse("--months", "1");
+    expect(report.outages).toMatchObject([{ site: "www.acme.example", address: "hosting_service.www", until: null }]);
+    expect(report.verdict).toContain("1 site goes offline");
+    expect(code).toBe(0);
+  });
+
+  it("leaves only the invoices of today unpaid with --unpaid open", async () => {
+    const { rehearse, control } = await projectWith();
+    const [service] = control.list("services");
+    const [invoice] = control.list("invoices").filter(({ order_id }) => order_id === service?.id);
+    control.change("invoices", invoice?.id ?? 0, { status: "unpaid", paid_at: null });
+    const { report } = await rehearse("--months", "3", "--unpaid", "open");
+    expect(report.cash.map(({ unpaid }: { unpaid: number }) => unpaid)).toEqual([0, 0, 0, 0]);
+    expect(report.passed).toBe(true);
+  });
+
   it("repeats the apply with a fault at each request, loses no secret and orders nothing twice", async () => {
     const { rehearse } = await projectWith();
     const { code, report } = await rehearse("--faults", "--months", "1");
