@@ -85,8 +85,9 @@ function resumeBilling(world: World, service: Service, bills: readonly Invoice[]
   const ends = Date.parse(service.next_due_date);
   const isPending = service.status === "pending";
   const bill = bills.at(-1);
+  const isFirst = bills.every(({ status }) => status !== "paid");
   // A cancelled invoice pays no term.
-  const isOwed = bill?.status === "unpaid" || (bill?.status === "cancelled" && (isPending || ends <= now));
+  const isOwed = bill?.status === "unpaid" || (bill?.status === "cancelled" && (isFirst || ends <= now));
   if (bill === undefined || !isOwed) {
     rescheduleBilling(world, service);
     return;

@@ -37,10 +37,12 @@ export function serviceOf(
   const isStuck = phase === "pending" && newest === undefined;
   if (isStuck && invoices !== null) doubt("Pending services without an invoice stay pending: {}.", id);
 
-  const isOwed =
-    newest?.status === "unpaid" || (newest?.status === "cancelled" && (phase === "pending" || Date.parse(due) <= now));
-  if (isOwed && !isOver && Date.parse(newest.due_date) + GIVEN_UP_DAYS * DAY_MS <= now)
-    doubt("Services with an invoice that is overdue for 30 days end 30 days from now: {}.", id);
+  const isFirst = bills.every(({ status }) => status !== "paid");
+  const isOwed = newest?.status === "unpaid" || (newest?.status === "cancelled" && (isFirst || Date.parse(due) <= now));
+  // A host may provision a service before its payment, even after the due date.
+  const grace = isFirst && phase !== "pending" ? 0 : GIVEN_UP_DAYS * DAY_MS;
+  if (isOwed && !isOver && Date.parse(newest.due_date) + grace <= now)
+    doubt("Overdue services end 30 days after the due date, or 30 days from now if that day has passed: {}.", id);
   const isOverdue = bills.some(({ status, due_date }) => status === "unpaid" && Date.parse(due_date) <= now);
   const { job, suspended } = recorded?.private ?? {};
   const isUnpaid = phase === "suspended" && isOverdue && suspended?.declared !== true;

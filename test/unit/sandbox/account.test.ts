@@ -124,6 +124,12 @@ test.each<[string, Partial<ImportedService>, Partial<ImportedInvoice>, object]>(
     { what: "terminate", at: "2026-12-12T00:00:00.000Z" },
   ],
   [
+    "a service whose order was cancelled",
+    {},
+    { status: "cancelled", due_date: "2026-11-20" },
+    { what: "terminate", at: "2026-12-20T00:00:00.000Z" },
+  ],
+  [
     "an unpaid order",
     { status: "pending", provisioning_status: "pending" },
     { status: "unpaid" },

@@ -190,6 +190,13 @@ test.each<[string, object, object, string, object]>([
     "come back when",
     { suspended_for: "unpaid" },
   ],
+  [
+    "a service whose order is unpaid",
+    {},
+    { status: "Open", paid_at: null, due_date: "2026-11-20" },
+    "Overdue services end 30 days after the due date",
+    { status: "active" },
+  ],
   ["a terminated service", { status: "closed" }, {}, "", { status: "terminated" }],
   [
     "an unlisted plan",

@@ -239,11 +239,14 @@ function undetermined(control: Control, services: readonly Service[]): ReadonlyM
       // The API shows no reason of a suspension.
       if (one.status === "suspended" && one.suspended_for === "request" && overdue)
         return [[one.id, "Suspended services with an overdue invoice come back when it is paid"]];
-      // The API does not show when a service with an old invoice ends: it may have been provisioned late.
+      // The API does not show when a service was provisioned: without a payment, it ends 30 days later at the earliest.
       const { status, due_date = "" } = bills.at(-1) ?? {};
-      const isEnded = one.status === "pending" || Date.parse(one.next_due_date) <= now;
-      if ((status === "unpaid" || (status === "cancelled" && isEnded)) && Date.parse(due_date) + 30 * DAY_MS <= now)
-        return [[one.id, "Services with an invoice that is overdue for 30 days"]];
+      const isFirst = bills.every((bill) => bill.status !== "paid");
+      const isOwed =
+        status === "unpaid" || (status === "cancelled" && (isFirst || Date.parse(one.next_due_date) <= now));
+      const days = isFirst && one.status !== "pending" ? 0 : 30;
+      if (isOwed && Date.parse(due_date) + days * DAY_MS <= now)
+        return [[one.id, "Overdue services end 30 days after"]];
       // The API shows neither the coupon of a service nor the discount of a plan that is no longer sold.
       const billed = bills.filter(({ status }) => status !== "cancelled");
       const isSold = plans.get(one.plan_id)?.active;
