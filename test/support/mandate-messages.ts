@@ -7,11 +7,12 @@ const variable = "HOSTFORM_APPROVERS";
 
 export const mandateSamples: Pick<Samples, keyof typeof mandates> = {
   "mandate.file": [{ ...of, why: "max_orders: expected a whole number" }],
-  "mandate.file/version": [{ ...of, version: "2", known: "1" }],
   "mandate.signature": [{ file: of.file, why: "its last line is no signature" }],
   "mandate.signers": [{ variable, why: "is not set or empty" }],
   "mandate.key": [{ variable: "HOSTFORM_MANDATE_KEY_FILE", why: "others may read or write it" }],
   "mandate.key/written": [{ file: "ana.pem", why: "another file of that name is there" }],
+  "mandate.revoked/local": [{ id: "0f1e2d3c" }],
+  "mandate.revoked/unknown": [{ id: "0f1e2d3c" }],
   "plan.address/mandate": [{ target: "client:acme" }],
   "condition.receipt": [
     { address: "hosting_service.www", mandate: "0f1e2d3c", why: "the account does not have invoice INV-7" },

@@ -161,9 +161,9 @@ describe("a mandate with a valid signature", () => {
     expect(found).toContain(why);
   });
 
-  it("of a later version names both versions", () => {
+  it("of a later version names the version of this program", () => {
     expect(refusal(() => read(resigned((of) => of.replace("version: 1", "version: 2"))))).toBe(
-      "mandate.file: m.yaml is a mandate of version 2, and this program does not know it",
+      'mandate.file: m.yaml is not a valid mandate: line 2 is not "version: 1", the only version that this program reads',
     );
   });
 
