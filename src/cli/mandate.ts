@@ -25,7 +25,7 @@ import { type Action, printJson, printResult, type Switches, say } from "./termi
 /** Runs `hostform mandate key FILE`: writes a new private key, and prints its public key. */
 export const runMandateKey: Action<object, [file: string]> = async (terminal, { source }, _, file) => {
   const write = async () => createKey(path.resolve(source.cwd, file));
-  const public_key = await orRefuse(write(), (why) => problem("mandate.key/written", { file, why }));
+  const public_key = await orRefuse(write(), (why) => problem("mandate.key/written", { of: file, why }));
   printResult(terminal, "mandate key", { file, public_key }, `${public_key}\n`);
   say(terminal, `The private key is in ${file}. Add NAME=${public_key} to HOSTFORM_APPROVERS, or to HOSTFORM_RUNNERS.`);
   return 0;

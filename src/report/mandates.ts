@@ -1,5 +1,5 @@
 // Mandates and receipts as text.
-import { formatMoney, type Mandate, type Receipt, some } from "../core/model/index.ts";
+import { formatMoney, type Mandate, type Receipt, type ReceiptOrder, some } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { type MoneyScale, plural, sharedScale } from "./numbers.ts";
 
@@ -86,6 +86,10 @@ export function renderMandates(rows: readonly MandateRow[], scale: MoneyScale): 
   return `${lines.map(escapeLine).join("\n")}\n`;
 }
 
+/** Returns the name of an invoice: its number or its id. */
+export const invoiceName = ({ id, number }: Omit<NonNullable<ReceiptOrder["invoice"]>, "total">): string =>
+  `invoice ${number ?? id ?? "without a number"}`;
+
 const PROOF = { valid: ", signed by ", invalid: ", INVALID signature", missing: ", not signed", not_checked: "" };
 
 /** Formats receipts with their orders. */
@@ -98,8 +102,8 @@ export function renderReceipts(rows: readonly ReceiptRow[], scale: MoneyScale): 
       `${file === null ? "" : `${file}: `}mandate ${mandate}, use ${use}, ${ended}${end}`,
       ...effects.map((text) => `  ${text}`),
       ...orders.map(({ address, provider, id, currency, amount, invoice }) => {
-        const bill = invoice === null ? "no invoice" : `invoice ${invoice.number ?? invoice.id ?? "without a number"}`;
         const money = formatMoney(amount, currency, scale(currency, provider));
+        const bill = invoice === null ? "no invoice" : invoiceName(invoice);
         return `  Order ${id ?? "with an unknown result"} of ${address}: ${money}, ${bill}`;
       }),
     ];

@@ -62,7 +62,7 @@ export interface NewMandate extends Pick<Subject, "plan"> {
  * @throws HostformError `mandate.key`, `mandate.file`, `plan.saved`, and mistakes of the declaration.
  */
 export async function createMandate(project: Project, flags: MandateFlags, file?: string): Promise<NewMandate> {
-  const missing = { variable: APPROVER.file, why: "the variable is not set" };
+  const missing = { of: APPROVER.file, why: "the variable is not set" };
   const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key", missing);
   const { bound, plan, known } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
   const { kinds = null, target: targets = [], uses = 1 } = flags;
@@ -82,7 +82,7 @@ export async function createMandate(project: Project, flags: MandateFlags, file?
   };
   const mandate = { ...asked, ...limitsOf(asked) };
   const unmatched = targets.filter((target) => !known.some((one) => isSelected(target, one)));
-  const warnings = unmatched.map((target) => problem("plan.address/mandate", { target }));
+  const warnings = unmatched.map((target) => problem("plan.address/mandate", { id: target }));
   return { mandate, text: signMandate(mandate, key), plan, warnings };
 }
 

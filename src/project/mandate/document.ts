@@ -153,7 +153,7 @@ function decode<Fields extends object>(form: Form<Fields>, content: string, file
 /** Returns the name of the signer. @throws HostformError `mandate.signature`, `mandate.signers`. */
 function signerOf({ signer }: Pick<Form<never>, "signer">, content: string, file: string, env: EnvVars): string {
   const trusted = trustedKeys(env, signer);
-  const refuse = (why: string) => raise("mandate.signature", { file, why });
+  const refuse = (why: string) => raise("mandate.signature", { of: file, why });
   const [body, last] = split(content);
   if (last === null) return refuse("its last line is no signature");
   const [, key = "", base64 = ""] = last;
@@ -187,7 +187,7 @@ export const decodeMandate = (content: string, file: string): Mandate => decode(
 
 /** Refuses a mandate before and after its time. @throws HostformError `mandate.time`. */
 export function requireInForce({ issued, expires }: Mandate, file: string, now: number): void {
-  const refuse = (why: string) => raise("mandate.time", { file, why });
+  const refuse = (why: string) => raise("mandate.time", { of: file, why });
   const [from, to] = [Date.parse(issued), Date.parse(expires)];
   if (to <= now) refuse(`it expired at ${expires}`);
   if (from > now + CLOCK_MS) refuse(`it was issued at ${issued}, in the future`);

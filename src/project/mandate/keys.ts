@@ -52,7 +52,7 @@ export async function privateKeyOf(parts: Signing, { command, file }: Signer): P
   const { env, cwd } = parts.source;
   const [variable, another] = [command, file].filter((name) => env[name] !== undefined);
   if (variable === undefined) return undefined;
-  const refuse = (why: string) => raise("mandate.key", { variable, why });
+  const refuse = (why: string) => raise("mandate.key", { of: variable, why });
   if (another !== undefined) return refuse(`${another} is also set`);
   const value = env[variable]?.trim();
   if (!value) return refuse("the variable is empty");
@@ -96,13 +96,13 @@ interface TrustedKey {
 
 /** Returns the public keys that a variable trusts, by their text. @throws HostformError `mandate.signers` for a missing, empty or wrong value. */
 export function trustedKeys(env: EnvVars, { trusted: variable }: Signer): ReadonlyMap<string, TrustedKey> {
-  const refuse = (why: string) => raise("mandate.signers", { variable, why });
+  const refuse = (why: string) => raise("mandate.signers", { of: variable, why });
   const words = (env[variable] ?? "").split(/[\s,]+/).filter(Boolean);
-  if (words.length === 0) refuse("is not set or empty");
+  if (words.length === 0) refuse("the variable is not set or empty");
   return new Map(
     words.map((word, at) => {
       const [, name, text = ""] = /^(?:([\w.@+-]+)=)?(ed25519:[A-Za-z0-9+/]{43}=)$/.exec(word) ?? [];
-      const key = publicKeyOf(text) ?? refuse(`has an invalid key at place ${at + 1}`);
+      const key = publicKeyOf(text) ?? refuse(`the key at place ${at + 1} is invalid`);
       return [text, { name: name ?? text, key }];
     }),
   );
