@@ -2,9 +2,9 @@
 import path from "node:path";
 import { exists } from "../core/files/index.ts";
 import { problem } from "../core/messages/index.ts";
-import { attempt, didYouMean, type EnvVars, effectsOf, equal, ifExplained } from "../core/model/index.ts";
+import { attempt, didYouMean, type EnvVars, effectsOf, equal, ifExplained, utf8 } from "../core/model/index.ts";
 import { createMandate, MANDATE_KINDS, type MandateFlags } from "../project/mandate/create.ts";
-import { decodeMandate, decodeReceipt, runnerOf } from "../project/mandate/document.ts";
+import { decodeMandate, decodeReceipt, MOST_BYTES, runnerOf } from "../project/mandate/document.ts";
 import { createKey, RUNNER, trustedKeys } from "../project/mandate/keys.ts";
 import { leftOf, type MandateRecord } from "../project/mandate/ledger.ts";
 import { receiptsIn, recordsIn, revokeMandate, type StoredReceipt, withLedgers } from "../project/mandate/ledgers.ts";
@@ -18,7 +18,7 @@ import {
   renderMandates,
   renderReceipts,
 } from "../report/index.ts";
-import { orRefuse, readText } from "./files.ts";
+import { orRefuse, readUpTo } from "./files.ts";
 import { raise as raiseUsage } from "./messages.ts";
 import { type Action, printJson, printResult, type Switches, say } from "./terminal.ts";
 
@@ -63,8 +63,7 @@ function rowOf(record: MandateRecord, now: number): MandateRow {
   const left = mandate && leftOf(mandate, record);
   const isExpired = mandate !== null && Date.parse(mandate.expires) <= now;
   const status = revoked !== null ? "revoked" : isExpired ? "expired" : left?.uses === 0 ? "used_up" : "in_force";
-  const runs = uses.map(({ use, began, plan, receipt }) => ({ use, began, plan, complete: receipt?.complete ?? null }));
-  return { id, status, revoked, mandate, left, uses: runs };
+  return { id, status, revoked, mandate, left, uses: uses.map(({ text: _, ...use }) => use) };
 }
 
 /** Runs `hostform mandate list`. Sends no request. */
@@ -111,7 +110,7 @@ export const runMandateReceipts: Action<Switches<"verify">, [files: readonly str
   if (verify) trustedKeys(env, RUNNER);
   const read = async (file: string): Promise<StoredReceipt> => {
     const why = (reason: string) => problem("mandate.file", { file, what: "receipt", why: reason });
-    const text = await orRefuse(readText(path.resolve(cwd, file)), why);
+    const text = await orRefuse(readUpTo(path.resolve(cwd, file), MOST_BYTES).then(utf8), why);
     return { receipt: decodeReceipt(text, file), text, file };
   };
   const found = await (files.length > 0 ? Promise.all(files.map(read)) : withLedgers(project, receiptsIn));

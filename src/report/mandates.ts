@@ -11,12 +11,12 @@ export interface MandateRow {
   readonly revoked: string | null;
   readonly mandate: Mandate | null;
   readonly left: Receipt["left"] | null;
-  /** `complete`: null while the apply runs, or after it crashed. */
+  /** `receipt`: null while the apply runs, or after it crashed. */
   readonly uses: readonly {
     readonly use: number;
     readonly began: string;
     readonly plan: string | null;
-    readonly complete: boolean | null;
+    readonly receipt: Receipt | null;
   }[];
 }
 
@@ -75,7 +75,7 @@ export function renderMandates(rows: readonly MandateRow[], scale: MoneyScale): 
   if (rows.length === 0) return "The ledger has no mandates. A mandate is in the ledger after its first use.\n";
   const lines = rows.flatMap(({ id, status, revoked, mandate, left, uses }) => {
     const state = `${id}: ${status.replace("_", " ")}${revoked === null ? "" : ` at ${revoked}`}.`;
-    const open = uses.filter(({ complete }) => complete === null);
+    const open = uses.filter(({ receipt }) => receipt === null);
     return [
       mandate === null || left === null
         ? state

@@ -4,14 +4,7 @@ import { kinds } from "../../core/kinds/index.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { keyOf } from "../../core/lifecycle/index.ts";
 import { problem, raise } from "../../core/messages/index.ts";
-import {
-  type AccountMark,
-  clientOf,
-  type Diagnostic,
-  type Mandate,
-  type Plan,
-  type State,
-} from "../../core/model/index.ts";
+import { type AccountMark, clientOf, type Mandate, type State } from "../../core/model/index.ts";
 import { identityOf } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Project } from "../project.ts";
@@ -40,28 +33,13 @@ export interface MandateFlags {
   readonly uses?: number;
 }
 
-/** Subject of a mandate. */
-interface Subject {
-  readonly bound: Pick<Mandate, "project" | "environment" | "accounts" | "plan">;
-  /** The saved plan that the mandate allows. */
-  readonly plan?: Plan;
-  /** Resources that a target can select. */
-  readonly known: readonly Parameters<typeof isSelected>[1][];
-}
-
-export interface NewMandate extends Pick<Subject, "plan"> {
-  readonly mandate: Mandate;
-  /** The signed file. */
-  readonly text: string;
-  readonly warnings: readonly Diagnostic[];
-}
-
 /**
  * Creates and signs a mandate.
  * @param file saved plan that the mandate allows. Without a plan, a missing limit allows nothing.
+ * @returns the mandate, its signed file, the saved plan, and warnings.
  * @throws HostformError `mandate.key`, `mandate.file`, `plan.saved`, and mistakes of the declaration.
  */
-export async function createMandate(project: Project, flags: MandateFlags, file?: string): Promise<NewMandate> {
+export async function createMandate(project: Project, flags: MandateFlags, file?: string) {
   const missing = { of: APPROVER.file, why: "the variable is not set" };
   const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key", missing);
   const { bound, plan, known } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
@@ -87,7 +65,7 @@ export async function createMandate(project: Project, flags: MandateFlags, file?
 }
 
 /** The run that applies the plan checks its proof, because the approver may not have the key of the state. */
-async function ofPlan({ source }: Project, file: string): Promise<Subject> {
+async function ofPlan({ source }: Project, file: string) {
   const bytes = await planBytes(source, file);
   const { plan, origin } = decodeSavedPlan(bytes.toString("utf8"), file);
   const { project, environment = null, lineage, serial, identities: accounts = {} } = origin;
@@ -98,7 +76,7 @@ async function ofPlan({ source }: Project, file: string): Promise<Subject> {
   };
 }
 
-async function ofProject(project: Project): Promise<Subject> {
+async function ofProject(project: Project) {
   const { desired } = await project.declaration.load();
   const state = await project.state.read(false);
   const accounts = recordedAccounts(state);
@@ -116,13 +94,11 @@ async function ofProject(project: Project): Promise<Subject> {
         }
       }),
     );
+  const environment = project.source.environment?.name ?? null;
+  const bound = { environment, accounts: Object.fromEntries([...accounts].sort()), plan: null };
   return {
-    bound: {
-      project: desired.project,
-      environment: project.source.environment?.name ?? null,
-      accounts: Object.fromEntries([...accounts].sort()),
-      plan: null,
-    },
+    bound: { project: desired.project, ...bound },
+    plan: undefined,
     known: selectable(desired, state, "apply"),
   };
 }

@@ -30,7 +30,6 @@ const LAST = /^signature: "(ed25519:[A-Za-z0-9+/]{43}=):([A-Za-z0-9+/]{86}==)"\n
 /** A form of files. */
 interface Form<Fields extends object> {
   readonly what: string;
-  readonly signer: Signer;
   /** Fields in their order in the file. */
   readonly fields: z.ZodType<Fields>;
 }
@@ -47,7 +46,6 @@ const anchor = z.strictObject({ type: text, id: text, created_at: optional });
 
 const MANDATE: Form<Mandate> = {
   what: "mandate",
-  signer: APPROVER,
   fields: z.strictObject({
     id,
     project: text,
@@ -76,7 +74,6 @@ const order = z.strictObject({
 });
 const RECEIPT: Form<Receipt> = {
   what: "receipt",
-  signer: RUNNER,
   fields: z.strictObject({
     mandate: id,
     use: count.min(1),
@@ -126,32 +123,41 @@ function split(file: string): readonly [body: string, last: RegExpExecArray | nu
   return last === null ? [file, null] : [file.slice(0, at), last];
 }
 
-/** Returns the fields of a file. Does not check the signature. @throws HostformError `mandate.file`. */
-function decode<Fields extends object>(form: Form<Fields>, content: string, file: string): Fields {
-  const { what, fields } = form;
-  const refuse = (why: string) => raise("mandate.file", { file, what, why });
-  if (Buffer.byteLength(content) > MOST_BYTES) return refuse(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
-  const [body] = split(content);
-  const [first, version, ...lines] = body.split("\n");
-  const head = encode(form, {}).split("\n");
-  if (first !== head[0]) return refuse(`it does not begin as a ${what}`);
-  if (version !== head[1]) return refuse(`line 2 is not "${head[1]}", the only version that this program reads`);
-  const entries = lines.slice(0, -1).map((line, at) => {
-    const [, name = "", value = ""] = /^([a-z_]+): (.*)$/.exec(line) ?? [];
-    const data = parsedJson(value);
-    return data === undefined ? refuse(`line ${at + 3} is not a field`) : ([name, data] as const);
-  });
-  const { data, error } = fields.safeParse(Object.fromEntries(entries));
-  if (error !== undefined) {
-    const mistakes = error.issues.map((issue) => [issue.path.join("."), expectation(issue)].filter(Boolean).join(": "));
-    return refuse(some(mistakes, 1));
-  }
-  // The same fields in another notation, such as a repeated key.
-  return encode(form, data) === body ? data : refuse("its fields are not in the form of the program");
-}
+/** Returns the function that decodes a file. The function does not check the signature. @throws HostformError `mandate.file`. */
+const decoder =
+  <Fields extends object>(form: Form<Fields>) =>
+  (content: string, file: string): Fields => {
+    const { what, fields } = form;
+    const refuse = (why: string) => raise("mandate.file", { file, what, why });
+    if (Buffer.byteLength(content) > MOST_BYTES) return refuse(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
+    const [body] = split(content);
+    const [first, version, ...lines] = body.split("\n");
+    const head = encode(form, {}).split("\n");
+    if (first !== head[0]) return refuse(`it does not begin as a ${what}`);
+    if (version !== head[1]) return refuse(`line 2 is not "${head[1]}", the only version that this program reads`);
+    const entries = lines.slice(0, -1).map((line, at) => {
+      const [, name = "", value = ""] = /^([a-z_]+): (.*)$/.exec(line) ?? [];
+      const data = parsedJson(value);
+      return data === undefined ? refuse(`line ${at + 3} is not a field`) : ([name, data] as const);
+    });
+    const { data, error } = fields.safeParse(Object.fromEntries(entries));
+    if (error !== undefined) {
+      const mistakes = error.issues.map((issue) =>
+        [issue.path.join("."), expectation(issue)].filter(Boolean).join(": "),
+      );
+      return refuse(some(mistakes, 1));
+    }
+    // The same fields in another notation, such as a repeated key.
+    return encode(form, data) === body ? data : refuse("its fields are not in the form of the program");
+  };
 
-/** Returns the name of the signer. @throws HostformError `mandate.signature`, `mandate.signers`. */
-function signerOf({ signer }: Pick<Form<never>, "signer">, content: string, file: string, env: EnvVars): string {
+/** Reads the fields of a mandate. */
+export const decodeMandate = decoder(MANDATE);
+/** Reads the fields of a receipt. */
+export const decodeReceipt = decoder(RECEIPT);
+
+/** Returns the name of the owner of the signing key. @throws HostformError `mandate.signature`, `mandate.signers`. */
+function signedBy(signer: Signer, content: string, file: string, env: EnvVars): string {
   const trusted = trustedKeys(env, signer);
   const refuse = (why: string) => raise("mandate.signature", { of: file, why });
   const [body, last] = split(content);
@@ -177,13 +183,10 @@ export function readMandate(
   now: number,
 ): { readonly mandate: Mandate; readonly approver: string } {
   const mandate = decodeMandate(content, file);
-  const approver = signerOf(MANDATE, content, file, env);
+  const approver = signedBy(APPROVER, content, file, env);
   requireInForce(mandate, file, now);
   return { mandate, approver };
 }
-
-/** Reads the fields of a mandate without proof of its origin. @throws HostformError `mandate.file`. */
-export const decodeMandate = (content: string, file: string): Mandate => decode(MANDATE, content, file);
 
 /** Refuses a mandate before and after its time. @throws HostformError `mandate.time`. */
 export function requireInForce({ issued, expires }: Mandate, file: string, now: number): void {
@@ -194,8 +197,5 @@ export function requireInForce({ issued, expires }: Mandate, file: string, now: 
   if (to - from > MOST_DAYS * 86_400_000) refuse(`it is valid for more than ${MOST_DAYS} days`);
 }
 
-/** Reads a receipt, without proof of its origin. @throws HostformError `mandate.file`. */
-export const decodeReceipt = (content: string, file: string): Receipt => decode(RECEIPT, content, file);
-
 /** Returns the name of the runner that signed a receipt. @throws HostformError `mandate.signature`, `mandate.signers`. */
-export const runnerOf = (content: string, file: string, env: EnvVars): string => signerOf(RECEIPT, content, file, env);
+export const runnerOf = (content: string, file: string, env: EnvVars): string => signedBy(RUNNER, content, file, env);

@@ -5,7 +5,8 @@ import { openPrivate, read, requirePrivate } from "../../core/files/index.ts";
 import { raise } from "../../core/messages/index.ts";
 import { attempt, type EnvVars, ifErrno, utf8 } from "../../core/model/index.ts";
 import { keyFromCommand, wordsOf } from "../key-command.ts";
-import { type Project, tokensOf } from "../project.ts";
+import { tokensOf } from "../project.ts";
+import type { Declaring } from "../providers.ts";
 
 /** Environment variables of a signer. */
 export interface Signer {
@@ -31,11 +32,6 @@ export const RUNNER: Signer = {
   trusted: "HOSTFORM_RUNNERS",
 };
 
-/** The parts of a project that read a private key. */
-type Signing = Pick<Project, "source" | "host" | "redaction"> & {
-  readonly declaration: Pick<Project["declaration"], "providers">;
-};
-
 const SIGNING_KEY = {
   code: "mandate.key",
   prints: "a private key for Ed25519 as PKCS#8 in PEM, and nothing else",
@@ -48,7 +44,10 @@ const MOST_BYTES = 16 * 1024;
  * Reads the private key of a signer from its command or its file. Undefined if neither is set.
  * @throws HostformError `mandate.key`, never with the key.
  */
-export async function privateKeyOf(parts: Signing, { command, file }: Signer): Promise<KeyObject | undefined> {
+export async function privateKeyOf(
+  parts: Omit<Declaring, "log">,
+  { command, file }: Signer,
+): Promise<KeyObject | undefined> {
   const { env, cwd } = parts.source;
   const [variable, another] = [command, file].filter((name) => env[name] !== undefined);
   if (variable === undefined) return undefined;

@@ -37,20 +37,14 @@ export async function recordsIn(ledgers: readonly MandateLedger[]): Promise<read
 /** Form of the ids that hostform creates. A mandate may be revoked before its first use. */
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-interface Revocation {
-  /** False if the mandate was revoked before. */
-  readonly isNew: boolean;
-  /** True if a run used the mandate, or if it was revoked before. */
-  readonly isKnown: boolean;
-  /** True if the revocation stops the runs on all machines. */
-  readonly isShared: boolean;
-}
-
 /**
  * Revokes a mandate in all ledgers, because only its file names its account.
- * @param mandate content of the file, if known. @throws HostformError `account.foreign` for a mandate of other accounts, `mandate.file` for an unknown word.
+ * @param mandate content of the file, if known.
+ * @returns `isNew`: false if the mandate was revoked before. `isKnown`: true if a run used the mandate, or if it was revoked before.
+ *   `isShared`: true if the revocation stops the runs on all machines.
+ * @throws HostformError `account.foreign` for a mandate of other accounts, `mandate.file` for an unknown word.
  */
-export const revokeMandate = (project: Project, id: string, mandate?: Mandate): Promise<Revocation> =>
+export const revokeMandate = (project: Project, id: string, mandate?: Mandate) =>
   withLedgers(project, async (ledgers, providers) => {
     const { accounts = {} } = mandate ?? {};
     requireAccounts(Object.keys(accounts), providers, { resources: new Map() }, accounts);

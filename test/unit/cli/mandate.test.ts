@@ -229,8 +229,8 @@ describe("mandate list, revoke and receipts", () => {
         id: "0f1e2d3c",
         status: "used_up",
         uses: [
-          { use: 1, complete: true },
-          { use: 2, complete: null },
+          { use: 1, receipt: receiptOf() },
+          { use: 2, receipt: null },
         ],
       },
       { id: "second", status: "in_force", left: { uses: 1, orders: 3, spend: { USD: 5000 }, removals: 0 } },
@@ -319,6 +319,8 @@ describe("mandate list, revoke and receipts", () => {
     expect([bad.code, signatures]).toEqual([1, ["valid", "missing", "invalid", "invalid"]]);
     expect((await run("mandate", "receipts")).code, "without --verify").toBe(0);
     const text = signReceipt(receiptOf(), key);
+    writeFileSync(path.join(own.dir, "r.yaml"), Buffer.from([0xff, 0xfe]));
+    expect((await run("mandate", "receipts", "r.yaml")).stderr).toContain("[mandate.file]");
     await own.write("r.yaml", text);
     expect((await run("mandate", "receipts", "r.yaml", "--verify")).code).toBe(0);
     await own.write("r.yaml", text.replace('"total":1200', '"total":1201'));

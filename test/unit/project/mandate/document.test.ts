@@ -175,7 +175,11 @@ describe("a mandate with a valid signature", () => {
     ],
     ["no trusted key", {}, /^mandate\.signers: .*HOSTFORM_APPROVERS.* not set or empty/],
     ["an empty variable", { HOSTFORM_APPROVERS: " ," }, /^mandate\.signers: .*not set or empty/],
-    ["a wrong key beside the right one", { HOSTFORM_APPROVERS: `${trusted},ed25519:AAAA` }, /key at place 2 is invalid/],
+    [
+      "a wrong key beside the right one",
+      { HOSTFORM_APPROVERS: `${trusted},ed25519:AAAA` },
+      /key at place 2 is invalid/,
+    ],
     [
       "a key in another base64",
       { HOSTFORM_APPROVERS: trusted.replace(/.=$/, "B=") },
