@@ -4,8 +4,8 @@ import { exists } from "../core/files/index.ts";
 import { problem } from "../core/messages/index.ts";
 import { attempt, didYouMean, type EnvVars, effectsOf, equal, ifExplained, utf8 } from "../core/model/index.ts";
 import { createMandate, MANDATE_KINDS, type MandateFlags } from "../project/mandate/create.ts";
-import { decodeMandate, decodeReceipt, MOST_BYTES, runnerOf } from "../project/mandate/document.ts";
-import { createKey, RUNNER, trustedKeys } from "../project/mandate/keys.ts";
+import { approverOf, decodeMandate, decodeReceipt, MOST_BYTES, runnerOf } from "../project/mandate/document.ts";
+import { APPROVER, createKey, RUNNER, trustedKeys } from "../project/mandate/keys.ts";
 import { leftOf, type MandateRecord } from "../project/mandate/ledger.ts";
 import { receiptsIn, recordsIn, revokeMandate, type StoredReceipt, withLedgers } from "../project/mandate/ledgers.ts";
 import { mandateIn } from "../project/mandate/run.ts";
@@ -74,16 +74,20 @@ export const runMandateList: Action = async (terminal, project) => {
   return 0;
 };
 
-/** Runs `hostform mandate revoke ID|FILE`. */
+/** Runs `hostform mandate revoke ID|FILE`. Checks the signature of the file if the public keys of the approvers are set. */
 export const runMandateRevoke: Action<object, [named: string]> = async (terminal, project, _, named) => {
   const { source, log } = project;
   const isFile = exists(path.resolve(source.cwd, named));
-  const mandate = isFile ? decodeMandate((await mandateIn(source, named)).text, named) : undefined;
+  const text = isFile ? (await mandateIn(source, named)).text : undefined;
+  const mandate = text === undefined ? undefined : decodeMandate(text, named);
+  // An edited file has another id, so its revocation stops nothing.
+  const isProved = text !== undefined && source.env[APPROVER.trusted] !== undefined;
+  if (isProved) approverOf(text, named, source.env);
   const { id } = mandate ?? { id: named };
   const { isNew, isKnown, isShared } = await revokeMandate(project, id, mandate);
   if (terminal.json) printJson(terminal, "mandate revoke", { id, revoked: isNew, shared: isShared, known: isKnown });
   say(terminal, isNew ? `Mandate ${id} is revoked.` : `Mandate ${id} was revoked before.`);
-  if (mandate === undefined && !isKnown) log.warn(problem("mandate.revoked/unknown", { id }));
+  if (!isProved && !isKnown) log.warn(problem("mandate.revoked/unknown", { id }));
   if (!isShared) log.warn(problem("mandate.revoked/local", { id }));
   return 0;
 };

@@ -36,7 +36,7 @@ export const mandates = {
   ),
   "mandate.revoked/unknown": notice(
     (id) => `The store has no use of mandate ${id}`,
-    "If the mandate was used, check its id and its account, or pass its file.",
+    "If the mandate was used, check its id and its account, or pass its file and set HOSTFORM_APPROVERS.",
   ),
   "plan.address/mandate": notice(
     (target) => `The target ${target} matches no resource now. The mandate allows it as soon as a resource matches`,

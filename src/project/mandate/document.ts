@@ -183,7 +183,7 @@ export function readMandate(
   now: number,
 ): { readonly mandate: Mandate; readonly approver: string } {
   const mandate = decodeMandate(content, file);
-  const approver = signedBy(APPROVER, content, file, env);
+  const approver = approverOf(content, file, env);
   requireInForce(mandate, file, now);
   return { mandate, approver };
 }
@@ -196,6 +196,10 @@ export function requireInForce({ issued, expires }: Mandate, file: string, now: 
   if (from > now + CLOCK_MS) refuse(`it was issued at ${issued}, in the future`);
   if (to - from > MOST_DAYS * 86_400_000) refuse(`it is valid for more than ${MOST_DAYS} days`);
 }
+
+/** Returns the name of the approver that signed a mandate. @throws HostformError `mandate.signature`, `mandate.signers`. */
+export const approverOf = (content: string, file: string, env: EnvVars): string =>
+  signedBy(APPROVER, content, file, env);
 
 /** Returns the name of the runner that signed a receipt. @throws HostformError `mandate.signature`, `mandate.signers`. */
 export const runnerOf = (content: string, file: string, env: EnvVars): string => signedBy(RUNNER, content, file, env);

@@ -30,7 +30,7 @@ export async function recordsIn(ledgers: readonly MandateLedger[]): Promise<read
   const all = (await Promise.all(ledgers.map((ledger) => ledger.list()))).flat();
   const size = ({ mandate, uses }: MandateRecord) => uses.length + (mandate === null ? 0 : 1);
   const records = new Map(all.toSorted((a, b) => size(a) - size(b)).map((one) => [one.id, one]));
-  const since = ({ mandate, revoked }: MandateRecord) => mandate?.issued ?? revoked ?? "";
+  const since = ({ id, mandate, revoked }: MandateRecord) => `${mandate?.issued ?? revoked} ${id}`;
   return [...records.values()].toSorted((a, b) => (since(a) < since(b) ? -1 : 1));
 }
 

@@ -281,6 +281,17 @@ describe("mandate list, revoke and receipts", () => {
     expect((await run("mandate", "revoke", ".")).stderr).toContain("[mandate.file]");
   });
 
+  it("revokes no edited file, because the file may name another id", async () => {
+    const { run, own, env } = await given();
+    await run("mandate", "create", "--out", "m.mandate");
+    const text = await own.read("m.mandate");
+    await own.write("m.mandate", text.replace(/^id: "./m, 'id: "x'));
+    const ran = await run("mandate", "revoke", "m.mandate");
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("[mandate.signature]") });
+    delete env.HOSTFORM_APPROVERS;
+    expect((await run("mandate", "revoke", "m.mandate")).stderr).toContain("The store has no use of mandate x");
+  });
+
   it("verifies no receipt that the store has as another use", async () => {
     const { run, ledger } = await given();
     await inLedger(ledger, async (of) => {
