@@ -110,8 +110,11 @@ export interface JsonOutputs
   /** `file`: null if the mandate was printed. `text`: the signed file. */
   "mandate create": Own<{ mandate: Mandate; file: string | null; text: string }>;
   "mandate list": readonly MandateRow[];
-  /** `revoked`: false if the mandate was revoked before. */
-  "mandate revoke": Own<{ id: string; revoked: boolean }>;
+  /**
+   * `revoked`: false if the mandate was revoked before. `shared`: false if only runs on this machine are stopped. `known`: true if the
+   * store had the mandate.
+   */
+  "mandate revoke": Own<{ id: string; revoked: boolean; shared: boolean; known: boolean }>;
   "mandate receipts": readonly ReceiptRow[];
   "force-unlock": Own<{
     unlocked: boolean;

@@ -15,18 +15,26 @@ interface KeyCommandOptions {
   readonly input?: string;
   /** Environment variables with API tokens. */
   readonly tokens?: Awaited<ReturnType<Tokens>>;
-  /** Code of the failure, and the expected output, if the key is not the key of a state. */
-  readonly other?: { readonly code: Code; readonly prints: string };
+  /** Code of the failure, and the expected output. Default: the key of a state. */
+  readonly key?: { readonly code: Code; readonly prints: string };
 }
+
+const STATE_KEY = {
+  code: "state.key",
+  prints: "the key, 32 bytes in base64 or hexadecimal, and nothing else",
+} as const;
+
+/** A private key in PEM, which a command printed to the wrong stream. */
+const PRIVATE = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+/;
 
 /**
  * Runs a command that prints a key. It runs without a shell, without credentials, and outside of the project. Its output is secret.
- * @throws HostformError `state.key`, or the other code.
+ * @throws HostformError `state.key`, or the code of the other key.
  */
 export async function keyFromCommand(
   { source, host, redaction }: Omit<ProjectParts, "log">,
   command: readonly [string, ...string[]],
-  { variable, input = "", tokens, other }: KeyCommandOptions,
+  { variable, input = "", tokens, key = STATE_KEY }: KeyCommandOptions,
 ): Promise<string> {
   const options = {
     cwd: folderOfUser(source),
@@ -36,16 +44,15 @@ export async function keyFromCommand(
     timeoutMs: SECRET_COMMAND_MS,
   };
   const { failure, stdout, stderr } = await host.capture(command, options);
-  redaction.learn(`command in ${variable}`, stdout);
+  redaction.learn(`command in ${variable}`, stdout, ...(PRIVATE.exec(stderr) ?? []));
   if (failure === undefined) return stdout;
   const isTofu = variable === TF_ENCRYPTION;
-  const { code = "state.key", prints = "the key, 32 bytes in base64 or hexadecimal, and nothing else" } = other ?? {};
-  return fail(code, `The command ${isTofu ? `${command[0]} ` : ""}in ${variable} ${failure}`, {
+  return fail(key.code, `The command ${isTofu ? `${command[0]} ` : ""}in ${variable} ${failure}`, {
     detail: endOfErrors(stderr, stdout),
     remedies: [
       isTofu
         ? "Write its absolute path. The program prints OpenTofu's header, then its keys as JSON."
-        : `Fix the command: it prints ${prints}.`,
+        : `Fix the command: it prints ${key.prints}.`,
     ],
   });
 }

@@ -1,7 +1,7 @@
 // Mandates and receipts as text.
-import { formatMoney, type Mandate, type Receipt, some } from "../core/model/index.ts";
+import { formatMoney, type Mandate, type Receipt, type ReceiptOrder, some } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
-import { plural } from "./numbers.ts";
+import { type MoneyScale, plural, sharedScale } from "./numbers.ts";
 
 /** A mandate in the ledger. Its fields are null if it was revoked before its first use. */
 export interface MandateRow {
@@ -11,12 +11,12 @@ export interface MandateRow {
   readonly revoked: string | null;
   readonly mandate: Mandate | null;
   readonly left: Receipt["left"] | null;
-  /** `complete`: null while the apply runs, or after it crashed. */
+  /** `receipt`: null while the apply runs, or after it crashed. */
   readonly uses: readonly {
     readonly use: number;
     readonly began: string;
     readonly plan: string | null;
-    readonly complete: boolean | null;
+    readonly receipt: Receipt | null;
   }[];
 }
 
@@ -30,83 +30,82 @@ export interface ReceiptRow {
   readonly signed_by: string | null;
 }
 
-/** Returns the decimals of a currency's amounts. */
-type Scale = (currency: string) => number | undefined;
-
-const spendText = (spend: Readonly<Record<string, number>>, scale: Scale): string =>
-  Object.entries(spend)
-    .map(([currency, amount]) => formatMoney(amount, currency, scale(currency)))
-    .join(", ");
+/** Returns limits in words: `2 uses, 3 orders, 10.00 USD, 0 removals`. @param providers Aliases of the mandate's accounts. */
+export function leftText(
+  { uses, orders, spend, removals }: Receipt["left"],
+  scale: MoneyScale | undefined,
+  providers: readonly string[],
+): string {
+  const amounts = Object.entries(spend ?? {}).map(([currency, amount]) =>
+    formatMoney(amount, currency, sharedScale(scale, currency, providers)),
+  );
+  return [
+    plural(uses, "use"),
+    ...(orders === null ? [] : [plural(orders, "order")]),
+    ...(spend !== null && amounts.length === 0 ? ["no money"] : amounts),
+    ...(removals === null ? [] : [plural(removals, "removal")]),
+  ].join(", ");
+}
 
 /** Returns what a mandate allows, as lines. */
-export function mandateLines(mandate: Mandate, scale: Scale): string[] {
-  const { id, project, environment, plan, kinds, targets, max_orders, max_spend, max_removals } = mandate;
-  const place = `project ${project}${environment === null ? "" : `, environment ${environment}`}`;
+export function mandateLines(mandate: Mandate, scale: MoneyScale): string[] {
+  const { id, project, environment, accounts, plan, kinds, targets, uses } = mandate;
+  const left = { uses, orders: mandate.max_orders, spend: mandate.max_spend, removals: mandate.max_removals };
   const limits = [
-    ...(max_orders === null ? [] : [max_orders === 0 ? "no orders" : `at most ${plural(max_orders, "order")}`]),
-    ...(max_spend === null || max_orders === 0
-      ? []
-      : [`at most ${spendText(max_spend, scale) || "nothing"} for orders`]),
-    ...(max_removals === null
-      ? []
-      : [max_removals === 0 ? "no removals" : `at most ${plural(max_removals, "removal")}`]),
-    ...(kinds === null ? [] : [`only ${kinds.length === 1 ? "the kind" : "the kinds"} ${some(kinds)}`]),
+    `At most ${leftText(left, scale, Object.keys(accounts))}`,
+    ...(kinds === null ? [] : [`only the kinds ${some(kinds)}`]),
     ...(targets.length === 0 ? [] : [`only ${some(targets)}`]),
     ...(mandate.no_offline ? ["no site goes offline"] : []),
   ];
+  const unknown = Object.entries(accounts).filter(([, { anchors }]) => anchors.length === 0);
   return [
-    `Mandate ${id}: ${plural(mandate.uses, "apply", "applies")} of ${place}, until ${mandate.expires}.`,
+    `Mandate ${id}: project ${project}${environment === null ? "" : `, environment ${environment}`}, until ${mandate.expires}.`,
+    `${limits.join("; ")}.`,
     ...(plan === null
       ? []
       : [`Only the saved plan with the SHA-256 ${plan.digest}, at serial ${plan.serial} of the state.`]),
-    ...(limits.length === 0 ? [] : [`Limits: ${limits.join("; ")}.`]),
+    ...unknown.map(
+      ([alias, { origin }]) => `Account ${alias} is empty, so the mandate accepts any account at ${origin}.`,
+    ),
   ].map(escapeLine);
 }
 
-function leftText({ uses, orders, spend, removals }: Receipt["left"], scale: Scale): string {
-  const parts = [
-    plural(uses, "use"),
-    ...(orders === null ? [] : [plural(orders, "order")]),
-    ...(spend === null || Object.keys(spend).length === 0 ? [] : [spendText(spend, scale)]),
-    ...(removals === null ? [] : [plural(removals, "removal")]),
-  ];
-  return `Left: ${parts.join(", ")}.`;
-}
-
-const STATUS = { in_force: "in force", used_up: "used up", expired: "expired", revoked: "revoked" };
-
-/** Formats mandates with their uses. */
-export function renderMandates(rows: readonly MandateRow[], scale: Scale): string {
+/** Formats mandates: their states, and what is left. */
+export function renderMandates(rows: readonly MandateRow[], scale: MoneyScale): string {
   if (rows.length === 0) return "The ledger has no mandates. A mandate is in the ledger after its first use.\n";
-  const lines = rows.flatMap(({ id, status, revoked, mandate, left, uses }) => [
-    ...(mandate === null ? [`Mandate ${id}`] : mandateLines(mandate, scale)),
-    `  Status: ${STATUS[status]}${revoked === null ? "" : ` at ${revoked}`}. ${left === null ? "" : leftText(left, scale)}`.trimEnd(),
-    ...uses.map(({ use, began, complete }) => {
-      const end = complete === null ? "no receipt: running, or crashed" : complete ? "complete" : "not complete";
-      return `  Use ${use}: ${began}, ${end}.`;
-    }),
-  ]);
+  const lines = rows.flatMap(({ id, status, revoked, mandate, left, uses }) => {
+    const state = `${id}: ${status.replace("_", " ")}${revoked === null ? "" : ` at ${revoked}`}.`;
+    const open = uses.filter(({ receipt }) => receipt === null);
+    return [
+      mandate === null || left === null
+        ? state
+        : `${state} Left until ${mandate.expires}: ${leftText(left, scale, Object.keys(mandate.accounts))}.`,
+      ...open.map(({ use, began }) => `  Use ${use}, ${began}: no receipt. The apply is running, or it crashed.`),
+    ];
+  });
   return `${lines.map(escapeLine).join("\n")}\n`;
 }
 
-const SIGNATURE = { valid: "signed by", invalid: "INVALID signature", missing: "not signed", not_checked: "" };
+/** Returns the name of an invoice: its number or its id. */
+export const invoiceName = ({ id, number }: Omit<NonNullable<ReceiptOrder["invoice"]>, "total">): string =>
+  `invoice ${number ?? id ?? "without a number"}`;
+
+const PROOF = { valid: ", signed by ", invalid: ", INVALID signature", missing: ", not signed", not_checked: "" };
 
 /** Formats receipts with their orders. */
-export function renderReceipts(rows: readonly ReceiptRow[], scale: Scale): string {
+export function renderReceipts(rows: readonly ReceiptRow[], scale: MoneyScale): string {
   if (rows.length === 0) return "There are no receipts.\n";
   const lines = rows.flatMap(({ receipt, file, signature, signed_by }) => {
-    const { mandate, use, project, environment, ended, complete, orders, effects, left } = receipt;
-    const place = `${project}${environment === null ? "" : ` (${environment})`}`;
-    const proof = [SIGNATURE[signature], ...(signed_by === null ? [] : [signed_by])].join(" ");
+    const { mandate, use, ended, complete, orders, effects } = receipt;
+    const end = `${complete ? "" : ", not complete"}${PROOF[signature]}${signed_by ?? ""}`;
     return [
-      `${file === null ? "" : `${file}: `}mandate ${mandate}, use ${use}, ${place}, ${ended}${proof && `, ${proof}`}`,
-      ...(complete ? [] : ["  The apply is not complete."]),
+      `${file === null ? "" : `${file}: `}mandate ${mandate}, use ${use}, ${ended}${end}`,
       ...effects.map((text) => `  ${text}`),
-      ...orders.map(({ address, id, currency, amount, invoice }) => {
-        const bill = invoice === null ? "no invoice" : `invoice ${invoice.number ?? invoice.id ?? "without a number"}`;
-        return `  Order ${id ?? "with an unknown result"} of ${address}: ${formatMoney(amount, currency, scale(currency))}, ${bill}`;
+      ...orders.map(({ address, provider, id, currency, amount, invoice }) => {
+        const money = formatMoney(amount, currency, scale(currency, provider));
+        const bill = invoice === null ? "no invoice" : invoiceName(invoice);
+        return `  Order ${id ?? "with an unknown result"} of ${address}: ${money}, ${bill}`;
       }),
-      `  ${leftText(left, scale)}`,
     ];
   });
   return `${lines.map(escapeLine).join("\n")}\n`;

@@ -11,13 +11,13 @@ import {
   isFulfilled,
   isReplacement,
   type Plan,
-  type Receipt,
   subjectsOf,
 } from "../core/model/index.ts";
 import { conditionText } from "./conditions.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { type Column, renderTable } from "./listings.ts";
+import { leftText } from "./mandates.ts";
 import { firstOf, formatDuration, plural, sharedScale } from "./numbers.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
@@ -70,20 +70,17 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     attention && `${flowText(attention, options.width)}\n`,
     // After an interruption, print the totals last, because the lists may be long.
     interrupted ? `${ends}${requests}` : requests,
-    result.mandate === undefined ? "" : flowText(mandateText(result.mandate), options.width),
+    flowText(mandateText(plan, result, options), options.width),
   ];
   return blocks.filter((block) => block !== "").join("\n");
 }
 
-/** Returns `Mandate M, use 1. Left: 2 uses, 3 orders, 500 USD.` */
-function mandateText({ mandate, use, left: { uses, orders, spend, removals } }: Receipt): string {
-  const parts = [
-    plural(uses, "use"),
-    ...(orders === null ? [] : [plural(orders, "order")]),
-    ...Object.entries(spend ?? {}).map(([currency, amount]) => `${amount} ${currency}`),
-    ...(removals === null ? [] : [plural(removals, "removal")]),
-  ];
-  return `Mandate ${mandate}, use ${use}. Left: ${parts.join(", ")}.\n`;
+/** Returns the line about the mandate. Empty without a mandate. */
+function mandateText({ changes }: Plan, { mandate: receipt }: ApplyResult, { moneyScale }: ReportStyle): string {
+  if (receipt === undefined) return "";
+  const { mandate, use, left } = receipt;
+  const providers = changes.map(({ provider }) => provider);
+  return `Mandate ${mandate}, use ${use}. Left: ${leftText(left, moneyScale, providers)}.\n`;
 }
 
 export function doneChanges(plan: Plan, result: ApplyResult): Change[] {

@@ -3,12 +3,13 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import path from "node:path";
 import { openPrivate, read, requirePrivate } from "../../core/files/index.ts";
 import { raise } from "../../core/messages/index.ts";
-import { attempt, type EnvVars, fileFailure, utf8 } from "../../core/model/index.ts";
+import { attempt, type EnvVars, ifErrno, utf8 } from "../../core/model/index.ts";
 import { keyFromCommand, wordsOf } from "../key-command.ts";
-import { type Project, tokensOf } from "../project.ts";
+import { tokensOf } from "../project.ts";
+import type { Declaring } from "../providers.ts";
 
 /** Environment variables of a signer. */
-interface Signer {
+export interface Signer {
   /** Command that prints the private key. */
   readonly command: string;
   /** File with the private key. */
@@ -31,10 +32,10 @@ export const RUNNER: Signer = {
   trusted: "HOSTFORM_RUNNERS",
 };
 
-/** The parts of a project that read a private key. */
-type Signing = Pick<Project, "source" | "host" | "redaction"> & {
-  readonly declaration: Pick<Project["declaration"], "providers">;
-};
+const SIGNING_KEY = {
+  code: "mandate.key",
+  prints: "a private key for Ed25519 as PKCS#8 in PEM, and nothing else",
+} as const;
 
 /** Maximum size of a key file, in bytes. */
 const MOST_BYTES = 16 * 1024;
@@ -43,27 +44,25 @@ const MOST_BYTES = 16 * 1024;
  * Reads the private key of a signer from its command or its file. Undefined if neither is set.
  * @throws HostformError `mandate.key`, never with the key.
  */
-export async function privateKeyOf(parts: Signing, { command, file }: Signer): Promise<KeyObject | undefined> {
+export async function privateKeyOf(
+  parts: Omit<Declaring, "log">,
+  { command, file }: Signer,
+): Promise<KeyObject | undefined> {
   const { env, cwd } = parts.source;
-  const set = [command, file].filter((name) => env[name] !== undefined);
-  const [variable, another] = set;
+  const [variable, another] = [command, file].filter((name) => env[name] !== undefined);
   if (variable === undefined) return undefined;
-  const refuse = (why: string) => raise("mandate.key", { variable, why });
+  const refuse = (why: string) => raise("mandate.key", { of: variable, why });
   if (another !== undefined) return refuse(`${another} is also set`);
   const value = env[variable]?.trim();
   if (!value) return refuse("the variable is empty");
-  const other = {
-    code: "mandate.key",
-    prints: "a private key for Ed25519 as PKCS#8 in PEM, and nothing else",
-  } as const;
   const text =
-    variable === command
-      ? await keyFromCommand(parts, wordsOf(value, variable, "mandate.key"), {
+    variable === file
+      ? await keyInFile(path.resolve(cwd, value)).catch(ifErrno(refuse))
+      : await keyFromCommand(parts, wordsOf(value, variable, SIGNING_KEY.code), {
           variable,
           tokens: await tokensOf(parts.declaration),
-          other,
-        })
-      : await keyInFile(path.resolve(cwd, value)).catch((error: unknown) => refuse(fileFailure(error)));
+          key: SIGNING_KEY,
+        });
   parts.redaction.learn(
     `key in ${variable}`,
     text.split("\n").filter((line) => !line.startsWith("-")),
@@ -88,28 +87,24 @@ export function publicText(key: KeyObject): string {
   return `ed25519:${Buffer.from(x, "base64url").toString("base64")}`;
 }
 
-/**
- * Returns the public keys that a variable trusts, by their text, with the names of their owners. A key without a name has its text as
- * name.
- * @throws HostformError `mandate.signers` for a missing, empty or wrong value.
- */
+/** A trusted public key. A key without a name has its text as name. */
+interface TrustedKey {
+  readonly name: string;
+  readonly key: KeyObject;
+}
+
+/** Returns the public keys that a variable trusts, by their text. @throws HostformError `mandate.signers` for a missing, empty or wrong value. */
 export function trustedKeys(env: EnvVars, { trusted: variable }: Signer): ReadonlyMap<string, TrustedKey> {
+  const refuse = (why: string) => raise("mandate.signers", { of: variable, why });
   const words = (env[variable] ?? "").split(/[\s,]+/).filter(Boolean);
-  if (words.length === 0) raise("mandate.signers", { variable, why: "is not set or empty" });
+  if (words.length === 0) refuse("the variable is not set or empty");
   return new Map(
     words.map((word, at) => {
       const [, name, text = ""] = /^(?:([\w.@+-]+)=)?(ed25519:[A-Za-z0-9+/]{43}=)$/.exec(word) ?? [];
-      const key = publicKeyOf(text);
-      if (key === undefined)
-        return raise("mandate.signers", { variable, why: `has an invalid key at place ${at + 1}` });
+      const key = publicKeyOf(text) ?? refuse(`the key at place ${at + 1} is invalid`);
       return [text, { name: name ?? text, key }];
     }),
   );
-}
-
-export interface TrustedKey {
-  readonly name: string;
-  readonly key: KeyObject;
 }
 
 /** Returns undefined unless the text is the canonical text of a public key. */

@@ -1,17 +1,22 @@
 /** The ledgers of a project: mandates and receipts in the stores of its accounts. */
+import { raise } from "../../core/messages/index.ts";
 import type { Mandate, Receipt } from "../../core/model/index.ts";
+import { requireAccounts } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Project } from "../project.ts";
 import { type Providers, withProviders } from "../providers.ts";
 import { type MandateLedger, type MandateRecord, openLedger } from "./ledger.ts";
 
 /** Opens the ledgers of all declared accounts for a task. Sends no request. */
-export function withLedgers<T>(project: Project, work: (ledgers: readonly MandateLedger[]) => Promise<T>): Promise<T> {
+export function withLedgers<T>(
+  project: Project,
+  work: (ledgers: readonly MandateLedger[], providers: Providers) => Promise<T>,
+): Promise<T> {
   return interruptible(project.host, async (signal) => {
     const configs = await project.declaration.providers();
     return withProviders(configs, project, signal, async (providers) => {
       await providers.prepare(configs.keys());
-      return work(ledgersOf(providers, project));
+      return work(ledgersOf(providers, project), providers);
     });
   });
 }
@@ -20,30 +25,50 @@ export function withLedgers<T>(project: Project, work: (ledgers: readonly Mandat
 export const ledgersOf = (providers: Providers, { host }: Pick<Project, "host">): readonly MandateLedger[] =>
   providers.servers().map(({ store }) => openLedger(store, host.clock));
 
-/** Returns all mandates, oldest first. A mandate may be revoked in a ledger that does not know it. */
+/** Returns all mandates, oldest first. A revoked mandate is in all ledgers, but only one ledger has its uses. */
 export async function recordsIn(ledgers: readonly MandateLedger[]): Promise<readonly MandateRecord[]> {
   const all = (await Promise.all(ledgers.map((ledger) => ledger.list()))).flat();
-  const known = (one: MandateRecord) => (one.mandate === null ? 0 : 1);
-  const byId = Map.groupBy(all, ({ id }) => id);
-  const records = [...byId.values()].flatMap((same) => same.toSorted((a, b) => known(b) - known(a)).slice(0, 1));
-  const since = ({ mandate, revoked }: MandateRecord) => mandate?.issued ?? revoked ?? "";
-  return records.toSorted((a, b) => (since(a) < since(b) ? -1 : 1));
+  const size = ({ mandate, uses }: MandateRecord) => uses.length + (mandate === null ? 0 : 1);
+  const records = new Map(all.toSorted((a, b) => size(a) - size(b)).map((one) => [one.id, one]));
+  const since = ({ id, mandate, revoked }: MandateRecord) => `${mandate?.issued ?? revoked} ${id}`;
+  return [...records.values()].toSorted((a, b) => (since(a) < since(b) ? -1 : 1));
 }
 
-/** Revokes a mandate in all ledgers, because only its file names its account. @returns false if it was revoked before. */
-export async function revokeIn(ledgers: readonly MandateLedger[], id: string, mandate?: Mandate): Promise<boolean> {
-  const revoked = await Promise.all(ledgers.map((ledger) => ledger.revoke(id, mandate)));
-  return revoked.some(Boolean);
-}
+/** Form of the ids that hostform creates. A mandate may be revoked before its first use. */
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/**
+ * Revokes a mandate in all ledgers, because only its file names its account.
+ * @param mandate content of the file, if known.
+ * @returns `isNew`: false if the mandate was revoked before. `isKnown`: true if a run used the mandate, or if it was revoked before.
+ *   `isShared`: true if the revocation stops the runs on all machines.
+ * @throws HostformError `account.foreign` for a mandate of other accounts, `mandate.file` for an unknown word.
+ */
+export const revokeMandate = (project: Project, id: string, mandate?: Mandate) =>
+  withLedgers(project, async (ledgers, providers) => {
+    const { accounts = {} } = mandate ?? {};
+    requireAccounts(Object.keys(accounts), providers, { resources: new Map() }, accounts);
+    const isKnown = (await recordsIn(ledgers)).some((one) => one.id === id);
+    if (mandate === undefined && !isKnown && !UUID.test(id))
+      raise("mandate.file", { file: id, what: "mandate", why: "there is no such file, and no mandate has this id" });
+    const revoked = await Promise.all(ledgers.map((ledger) => ledger.revoke(id, mandate)));
+    const isShared = providers.servers().every(({ store }) => store.sharing === "machines");
+    return { isNew: revoked.some(Boolean), isKnown, isShared };
+  });
 
 /** A receipt with its signed text. Null without a signature. */
 export interface StoredReceipt {
   readonly receipt: Receipt;
   readonly text: string | null;
+  /** File of the receipt. Null: the ledger. */
+  readonly file: string | null;
 }
 
-/** Returns the receipts in the ledgers. */
+/** Returns the receipts in the ledgers. The ledger determines mandate and use, so that no receipt counts twice. */
 export async function receiptsIn(ledgers: readonly MandateLedger[]): Promise<readonly StoredReceipt[]> {
-  const uses = (await Promise.all(ledgers.map((ledger) => ledger.receipts()))).flat();
-  return uses.flatMap(({ receipt, text }) => (receipt === null ? [] : [{ receipt, text }]));
+  return (await recordsIn(ledgers)).flatMap(({ id, uses }) =>
+    uses.flatMap(({ use, receipt, text }) =>
+      receipt === null ? [] : [{ receipt: { ...receipt, mandate: id, use }, text, file: null }],
+    ),
+  );
 }

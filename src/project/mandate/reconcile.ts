@@ -1,9 +1,8 @@
 /** Compares the receipts of mandates with the invoices of the account. Sends no request. */
 import type { InvoiceRecord } from "../../core/api/index.ts";
-import { kindAt } from "../../core/kinds/index.ts";
 import { conditionFor } from "../../core/messages/index.ts";
-import { type Condition, formatMoney, idOf, type Receipt, type State } from "../../core/model/index.ts";
-import { dayIn, daysAfter, type MoneyScale, monthsAfter } from "../../report/index.ts";
+import { type Condition, formatMoney, type Receipt, type State } from "../../core/model/index.ts";
+import { dayIn, daysAfter, invoiceName, type MoneyScale, monthsAfter } from "../../report/index.ts";
 import { firstInvoice } from "../history.ts";
 
 /** Invoices of one account. */
@@ -12,9 +11,6 @@ interface Listed {
   /** Reason why not all invoices were read. */
   readonly why: string | undefined;
 }
-
-const nameOf = ({ id, number }: { readonly id: string | null; readonly number: string | null }) =>
-  `invoice ${number ?? id ?? "without a number"}`;
 
 /**
  * Returns a condition for each order that differs from its receipt. Skips accounts whose invoices were not all read.
@@ -26,52 +22,45 @@ export function unreconciled(
   { resources }: Pick<State, "resources">,
   scale: MoneyScale,
 ): readonly Condition[] {
-  const named = new Set(
-    receipts.flatMap(({ orders }) => orders.flatMap(({ provider, invoice }) => `${provider} ${invoice?.id}`)),
-  );
+  const all = receipts.flatMap(({ mandate, began, orders }) => orders.map((order) => ({ ...order, mandate, began })));
+  const named = new Set(all.map(({ provider, invoice }) => `${provider} ${invoice?.id}`));
   const seen = new Set<string>();
-  return receipts.flatMap(({ mandate, began, orders }) =>
-    orders.flatMap((order): Condition[] => {
-      const { address, provider, currency, amount, invoice } = order;
-      const { invoices, why } = lists.get(provider) ?? { invoices: [], why: "not read" };
-      if (why !== undefined) return [];
-      const record = resources.get(address);
-      const found = record?.private.pending === undefined ? record?.attributes.id : undefined;
-      const id = order.id ?? (typeof found === "string" ? found : null);
-      const because = (text: string) => conditionFor("receipt", { address, mandate, why: text });
-      if (id === null) return [because("the order has no id, because its response was lost")];
-      const { words, type = "" } = kindAt(address) ?? {};
-      const key = idOf(provider, type, id);
-      if (words?.order === undefined || seen.has(key)) return [];
-      seen.add(key);
-      const money = (total: number | null, of: string | null) => formatMoney(total, of, scale(of ?? "", provider));
-      const own = invoices.filter((one) => one.order_id === id);
-      const first = invoice?.id == null ? firstInvoice(own) : invoices.find((one) => one.id === invoice.id);
-      if (first === undefined) {
-        // A free order may have no invoice, and a host may not link invoices to orders.
-        const isUnlinked = amount === 0 || invoices.every(({ order_id }) => order_id === null);
-        if (invoice === null && isUnlinked) return [];
-        return [
-          because(`the account does not have ${invoice === null ? "the invoice" : nameOf(invoice)} of the order`),
-        ];
-      }
-      const conditions: Condition[] = [];
-      const of = ({ id: name, invoice_number: number, total, currency: word }: InvoiceRecord) =>
-        `${nameOf({ id: name, number })} (${money(total, word)})`;
-      const stated = invoice?.total ?? null;
-      const isSame = stated === null ? amount === null || (first.total ?? 0) <= amount : first.total === stated;
-      if (!isSame || (first.currency ?? currency).trim().toUpperCase() !== currency) {
-        const receipt = stated === null ? `at most ${money(amount, currency)}` : money(stated, currency);
-        conditions.push(because(`the account has ${of(first)}, but the receipt has ${receipt}`));
-      }
-      const months = record?.attributes.id === id ? Number(record.attributes.term) : Number.NaN;
-      const renewal = months > 0 ? daysAfter(monthsAfter(began.slice(0, 10), months), -1) : "";
-      for (const other of own) {
-        const due = dayIn(other.due_date);
-        if (other === first || named.has(`${provider} ${other.id}`) || due === null || due >= renewal) continue;
-        conditions.push(because(`no receipt has ${of(other)}, which is due before the first renewal`));
-      }
-      return conditions;
-    }),
-  );
+  return all.flatMap((order) => {
+    const { address, provider, mandate, began, currency, amount, invoice } = order;
+    const { invoices, why } = lists.get(provider) ?? { invoices: [], why: "not read" };
+    if (why !== undefined) return [];
+    const record = resources.get(address);
+    const id = order.id ?? (record?.private.pending === undefined ? record?.attributes.id : null);
+    const because = (text: string) => conditionFor("receipt", { address, mandate, why: text });
+    if (typeof id !== "string") return because("the order has no id, because its response was lost");
+    const key = `${provider} ${address} ${id}`;
+    if (seen.has(key)) return [];
+    seen.add(key);
+    const own = invoices.filter((one) => one.order_id === id);
+    const first = invoice?.id == null ? firstInvoice(own) : invoices.find((one) => one.id === invoice.id);
+    if (first === undefined) {
+      // A free order may have no invoice, and a host may not link invoices to orders.
+      const isUnlinked = amount === 0 || invoices.every(({ order_id }) => order_id === null);
+      if (invoice === null && isUnlinked) return [];
+      return because(
+        `the account does not have ${invoice === null ? "the invoice" : invoiceName(invoice)} of the order`,
+      );
+    }
+    const money = (total: number | null, of: string | null) => formatMoney(total, of, scale(of ?? "", provider));
+    const shown = ({ id: name, invoice_number: number, total, currency: of }: InvoiceRecord) =>
+      `${invoiceName({ id: name, number })} (${money(total, of)})`;
+    const stated = invoice?.total ?? null;
+    const isSame = stated === null ? amount === null || (first.total ?? 0) <= amount : first.total === stated;
+    const isInCurrency = (first.currency ?? currency).trim().toUpperCase() === currency;
+    const receipt = stated === null ? `at most ${money(amount, currency)}` : money(stated, currency);
+    const months = record?.attributes.id === id ? Number(record.attributes.term) : Number.NaN;
+    const renewal = months > 0 ? daysAfter(monthsAfter(began.slice(0, 10), months), -1) : "";
+    const others = own.filter(
+      (one) => one !== first && !named.has(`${provider} ${one.id}`) && (dayIn(one.due_date) ?? renewal) < renewal,
+    );
+    return [
+      ...(isSame && isInCurrency ? [] : [`the account has ${shown(first)}, but the receipt has ${receipt}`]),
+      ...others.map((one) => `no receipt has ${shown(one)}, which is due before the first renewal`),
+    ].map(because);
+  });
 }

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Mandate, Receipt } from "../../../src/core/model/index.ts";
-import { readMandate, signReceipt } from "../../../src/project/mandate/document.ts";
+import { readMandate, signMandate, signReceipt } from "../../../src/project/mandate/document.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { mandateOf, newKey, receiptOf } from "../../support/mandates.ts";
 import { type Project, project, projectWithService, runIn } from "./harness.ts";
@@ -77,10 +77,11 @@ describe("mandate create", () => {
       ...{ kinds: ["service", "grant"], max_orders: 3, max_spend: { USD: 5000 }, max_removals: 1 },
       ...{ targets: ["hosting_service.www"], no_offline: true, uses: 2 },
     });
-    expect(stderr).toMatch(/^Mandate [\w-]+: 2 applies of project acme, until \S+Z\./);
+    expect(stderr).toMatch(/^Mandate [\w-]+: project acme, until \S+Z\./);
     expect(stderr.replace(/\s+/g, " ")).toContain(
-      "at most 3 orders; at most 5000 (USD, API's unit) for orders; at most 1 removal; only the kinds service, grant; only hosting_service.www; no site goes offline.",
+      "At most 2 uses, 3 orders, 5000 (USD, API's unit), 1 removal; only the kinds service, grant; only hosting_service.www; no site goes offline.",
     );
+    expect(stderr).toContain("Account default is empty, so the mandate accepts any account at");
   });
 
   it("names exactly the saved plan, its state and its accounts", async () => {
@@ -133,6 +134,22 @@ describe("mandate create", () => {
     const after = control.requests().length;
     expect((await mandate()).accounts.default?.anchors).toEqual(unread.accounts.default?.anchors);
     expect(control.requests()).toHaveLength(after);
+  });
+
+  it("names the account of a declaration without resources, so that an agent can add the first", async () => {
+    const { mandate } = await given("project: acme\n");
+    expect(Object.keys((await mandate()).accounts)).toEqual(["default"]);
+  });
+
+  it("shows every effect of the plan that the approver signs", async () => {
+    const sites = Array.from(
+      { length: 25 },
+      (_, at) => `  s${at}: {plan_id: 11, currency: USD, domain: s${at}.example}\n`,
+    );
+    const { run } = await given(`project: acme\nservices:\n${sites.join("")}`);
+    expect((await run("plan", "--out", "p.plan")).code).toBe(0);
+    const { stderr } = await run("mandate", "create", "p.plan");
+    expect(stderr.match(/^ {2}s\d+\.example is ordered/gm)).toHaveLength(25);
   });
 
   it("names the environment of a saved plan", async () => {
@@ -212,15 +229,17 @@ describe("mandate list, revoke and receipts", () => {
         id: "0f1e2d3c",
         status: "used_up",
         uses: [
-          { use: 1, complete: true },
-          { use: 2, complete: null },
+          { use: 1, receipt: receiptOf() },
+          { use: 2, receipt: null },
         ],
       },
       { id: "second", status: "in_force", left: { uses: 1, orders: 3, spend: { USD: 5000 }, removals: 0 } },
     ]);
     const { stdout } = await run("mandate", "list");
-    expect(stdout).toContain("Status: used up. Left: 0 uses, 3 orders, 5000 (USD, API's unit), 0 removals.");
-    expect(stdout).toContain("no receipt: running, or crashed");
+    expect(stdout).toMatch(
+      /^0f1e2d3c: used up. Left until \S+Z: 0 uses, 3 orders, 5000 \(USD, API's unit\), 0 removals.$/m,
+    );
+    expect(stdout).toMatch(/^ {2}Use 2, \S+Z: no receipt\. The apply is running, or it crashed\.$/m);
   });
 
   it("revokes by id, by file, and before the first use", async () => {
@@ -229,7 +248,8 @@ describe("mandate list, revoke and receipts", () => {
     expect((await run("mandate", "revoke", "0f1e2d3c")).stderr).toContain("Mandate 0f1e2d3c is revoked.");
     expect((await run("mandate", "revoke", "0f1e2d3c")).stderr).toContain("was revoked before");
     await run("mandate", "create", "--out", "m.mandate");
-    expect((await run("mandate", "revoke", "m.mandate", "--json")).json()).toMatchObject({ revoked: true });
+    const json = { revoked: true, shared: false, known: false };
+    expect((await run("mandate", "revoke", "m.mandate", "--json")).json()).toMatchObject(json);
     await own.write("bad.mandate", "form: x\n");
     expect((await run("mandate", "revoke", "bad.mandate")).code).toBe(1);
     const unknown = await run("mandate", "revoke", "0f1e2d3d");
@@ -238,6 +258,57 @@ describe("mandate list, revoke and receipts", () => {
     expect(rows.map(({ status }: { status: string }) => status)).toEqual(["revoked", "revoked"]);
     const refused = inLedger(ledger, (of) => of.begin(fresh(), null));
     await expect(refused).rejects.toMatchObject({ diagnostics: [{ code: "mandate.revoked" }] });
+  });
+
+  it("warns at a revocation that other machines or the store do not know", async () => {
+    const { run } = await given();
+    await run("mandate", "create", "--out", "m.mandate");
+    const { stderr } = await run("mandate", "revoke", "m.mandate", "--quiet");
+    expect(stderr).toMatch(/is revoked on this machine only/);
+    expect(stderr).toMatch(/remove the approver's key from HOSTFORM_APPROVERS/);
+    expect(stderr).not.toContain("has no use");
+    const unknown = await run("mandate", "revoke", "0f1e2d3c-0000-4000-8000-000000000000", "--quiet");
+    expect(unknown).toMatchObject({ code: 0, stderr: expect.stringContaining("The store has no use of mandate 0f1e") });
+  });
+
+  it("revokes no mandate of another account: its store does not know the revocation", async () => {
+    const { run, own } = await given();
+    const other = fresh({ accounts: { default: { origin: "https://other.example", anchors: [] } } });
+    await own.write("m.mandate", signMandate(other, key));
+    const ran = await run("mandate", "revoke", "m.mandate");
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("[account.foreign]") });
+    expect((await run("mandate", "list", "--json")).json()).toEqual([]);
+    expect((await run("mandate", "revoke", ".")).stderr).toContain("[mandate.file]");
+  });
+
+  it("revokes no edited file, because the file may name another id", async () => {
+    const { run, own, env } = await given();
+    await run("mandate", "create", "--out", "m.mandate");
+    const text = await own.read("m.mandate");
+    await own.write("m.mandate", text.replace(/^id: "./m, 'id: "x'));
+    const ran = await run("mandate", "revoke", "m.mandate");
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("[mandate.signature]") });
+    delete env.HOSTFORM_APPROVERS;
+    expect((await run("mandate", "revoke", "m.mandate")).stderr).toContain("The store has no use of mandate x");
+  });
+
+  it("verifies no receipt that the store has as another use", async () => {
+    const { run, ledger } = await given();
+    await inLedger(ledger, async (of) => {
+      const copy = { ...receiptOf(), use: 2 };
+      for (const receipt of [receiptOf(), copy]) {
+        await of.begin(fresh(), null);
+        await of.finish(fresh(), receipt, signReceipt(receiptOf(), key));
+        Object.assign(receipt, { use: 1 });
+      }
+    });
+    const ran = await run("mandate", "receipts", "--verify", "--json");
+    const rows = ran.json() as { signature: string; signed_by: string | null; receipt: Receipt }[];
+    expect(rows.map(({ signature, signed_by, receipt }) => [signature, signed_by, receipt.use])).toEqual([
+      ["valid", "ci", 1],
+      ["invalid", null, 2],
+    ]);
+    expect(ran.code).toBe(1);
   });
 
   it("verifies each receipt, and fails for an edited or unsigned one", async () => {
@@ -259,6 +330,8 @@ describe("mandate list, revoke and receipts", () => {
     expect([bad.code, signatures]).toEqual([1, ["valid", "missing", "invalid", "invalid"]]);
     expect((await run("mandate", "receipts")).code, "without --verify").toBe(0);
     const text = signReceipt(receiptOf(), key);
+    writeFileSync(path.join(own.dir, "r.yaml"), Buffer.from([0xff, 0xfe]));
+    expect((await run("mandate", "receipts", "r.yaml")).stderr).toContain("[mandate.file]");
     await own.write("r.yaml", text);
     expect((await run("mandate", "receipts", "r.yaml", "--verify")).code).toBe(0);
     await own.write("r.yaml", text.replace('"total":1200', '"total":1201'));

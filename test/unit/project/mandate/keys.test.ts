@@ -93,6 +93,16 @@ describe("the private key", () => {
     expect(redaction.redact(`<${pem}>`)).not.toContain(body);
   });
 
+  it("is hidden if its command prints it to the wrong stream", async () => {
+    const command = JSON.stringify(["sh", "-c", `cat ${fileWith(newKey().pem)} >&2; exit 1`]);
+    const error = await keyIn({ HOSTFORM_MANDATE_KEY_COMMAND: command }).catch((found: unknown) => found);
+    expect(JSON.stringify(error)).toContain("BEGIN PRIVATE KEY");
+    const { diagnostics } = error as { diagnostics: readonly { detail: string }[] };
+    const [, printed = ""] = /KEY-----\n([\w+/=]+)\n/.exec(diagnostics[0]?.detail ?? "") ?? [];
+    expect(printed).toHaveLength(64);
+    expect(redaction.redact(printed), "every output of the run").not.toContain(printed);
+  });
+
   it("of a hard link is the key of its file", async () => {
     const file = fileWith(pem);
     linkSync(file, `${file}.2`);
