@@ -111,10 +111,11 @@ async function letTimeRun(stage: Stage, { accounts, signal }: Setting, { request
   const facts: Fact[] = [];
   const events = new Map<string, number>();
   const later = new Map(left.map((one) => [one.text, { ...one, from: "" }]));
+  const since = stage.now();
   for (let month = 1; month <= months; month++) {
     for (const [provider, { control }] of stage.sandboxes) {
       const { unit } = accounts.get(provider) ?? {};
-      const passing = { months: 1, unpaid, open: stage.openBefore(provider), unit, signal };
+      const passing = { since, months: month, unpaid, open: stage.openBefore(provider), unit, signal };
       const passage = await passTime(control, passing);
       facts.push(...passage.facts.map((fact) => ({ ...fact, provider })));
       for (const [event, count] of Object.entries(passage.events)) events.set(event, (events.get(event) ?? 0) + count);
