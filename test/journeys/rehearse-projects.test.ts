@@ -58,6 +58,15 @@ services:
     ]);
   });
 
+  it("rehearses with a token that only views, as in a pull request", async () => {
+    const { load, control, url } = await projectWith(`project: acme\nservices:\n${site("a")}`);
+    const { value: HOSTING_TOKEN } = control.create("tokens", { name: "reader", abilities: ["view"] });
+    const env = { HOSTING_TOKEN, HOSTING_BASE_URL: url };
+    const { report } = await (await load({ env })).rehearse({ months: 1 });
+    expect(report).toMatchObject({ passed: true, stops: [], orders: [{ site: "a.example" }] });
+    expect(report.assumptions).toContain("This token cannot apply. The token of the apply has all abilities.");
+  });
+
   it("has a sandbox for each account of the project", async () => {
     const { load, control } = await projectWith(`project: acme
 providers:

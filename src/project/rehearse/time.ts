@@ -9,8 +9,8 @@ import { monthsAfter } from "./material.ts";
 export interface PassageOptions {
   /** Calendar months from `since` to the end. */
   readonly months: number;
-  /** Start of the months, in milliseconds since the epoch. Default: now. */
-  readonly since?: number | undefined;
+  /** Start of the months. Default: now. */
+  readonly since?: string | undefined;
   readonly unpaid: Unpaid;
   /** Numbers of the invoices that `open` leaves unpaid. Default: those that are open at the beginning. */
   readonly open?: ReadonlySet<number> | undefined;
@@ -21,9 +21,9 @@ export interface PassageOptions {
 
 /** @throws the abort reason if `signal` is aborted. */
 export async function passTime(control: Control, options: PassageOptions): Promise<Passage> {
-  const { months, unpaid, unit = 1, signal } = options;
   const { now: from } = control.clock();
-  const to = new Date(monthsAfter(options.since ?? Date.parse(from), months)).toISOString();
+  const { months, since = from, unpaid, unit = 1, signal } = options;
+  const to = new Date(monthsAfter(Date.parse(since), months)).toISOString();
   const facts: PassageFact[] = [];
   const invoices = control.list("invoices");
   const opened = invoices.filter(({ status }) => status === "unpaid").map(({ id }) => id);
