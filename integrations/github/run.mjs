@@ -80,6 +80,18 @@ function setOutputs(outputs) {
 
 const sha256 = (file) => createHash("sha256").update(readFileSync(file)).digest("hex");
 
+/** Maximum length of a comment without its links. GitHub accepts 65,536 characters. */
+const MOST = 64_000;
+
+/** Rehearses the saved plan, or a new plan. The exit code of the rehearsal fails no job. */
+async function rehearsalOf(file, room) {
+  const report = file("rehearsal.md");
+  const saved = existsSync(file("hostform.plan")) ? [file("hostform.plan")] : [];
+  const { out, err } = await hostform("rehearse", ...saved, "--no-color", "--report", report);
+  const text = existsSync(report) ? readFileSync(report, "utf8") : `### hostform rehearsal failed\n\n${fenced(out + err)}`;
+  return text.length > room ? "The rehearsal is too long for this comment. Read rehearsal.md in the artifact.\n" : text;
+}
+
 async function plan() {
   const folder = artifactFolder();
   rmSync(folder, { recursive: true, force: true });
@@ -96,7 +108,10 @@ async function plan() {
     : await hostform("plan", "--no-color", ...flags, ...reports, ...linesOf("PLAN_ARGS"));
   const title = isBlind ? "### hostform validate: no token, so no plan\n\n" : "### hostform plan failed\n\n";
   const report = existsSync(file("plan.md")) ? readFileSync(file("plan.md"), "utf8") : title + fenced(out + err);
-  const note = untrusted ? "\nPlanned with `--untrusted`.\n" : "";
+  const isRehearsed = input("REHEARSE") === "true";
+  const unrehearsed = isRehearsed ? " Not rehearsed: a rehearsal needs a trusted commit." : "";
+  const rehearsed = isRehearsed && !untrusted ? `\n${await rehearsalOf(file, MOST - report.length)}` : "";
+  const note = untrusted ? `\nPlanned with \`--untrusted\`.${unrehearsed}\n` : rehearsed;
   writeFileSync(file("report.md"), report + note);
   summarize(report + note);
   const planned = existsSync(file("plan.json")) ? JSON.parse(readFileSync(file("plan.json"), "utf8")) : { errored: true };

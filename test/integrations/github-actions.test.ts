@@ -171,6 +171,62 @@ describe("the action plan on a pull request", () => {
   });
 });
 
+describe("the input rehearse of the action plan", () => {
+  it("adds the rehearsal of the plan to the comment and the summary", async () => {
+    const { run, view, github, orders } = await repository();
+    const trusted = { ...view, untrusted: "false", rehearse: "true" };
+    const job = run("pull_request");
+    const { failed, log, summary, outputs } = await job.action("plan", trusted);
+    expect(failed, log).toBe(false);
+    expect(log).toMatch(/^hostform -C \. rehearse \S+hostform\.plan --no-color --report \S+$/m);
+    for (const text of [github.comments[0]?.body, summary]) {
+      expect(text).toMatch(/Orders 1 service for 4\.50 USD[\s\S]*### hostform rehearsal: acme\n/);
+      expect(text).toContain("**The plan converges: 1 order. In 12 months, the host bills ");
+      expect(text).toContain("| Month | Invoices | Amount | Unpaid |");
+    }
+    expect(github.comments[0]?.body).toMatch(/\n\nCommit c{40} · \[complete plan\]/);
+    expect(outputs).toMatchObject({ orders: "1", digest: expect.stringMatching(/^[\da-f]{64}$/) });
+    expect(readdirSync(job.artifacts.get("hostform") ?? "")).toContain("rehearsal.md");
+    expect(orders()).toEqual([]);
+  });
+
+  it("fails no job because of the rehearsal", async () => {
+    const { run, view, github, files, sandbox } = await repository();
+    // A client account needs the ability billing.
+    const token = sandbox.control.create("tokens", { name: "technician", abilities: ["view", "technical"] }).value;
+    const trusted = { ...view, token, untrusted: "false", rehearse: "true" };
+    const account = { name: "One", company_name: "One", company_number: "1", currency: "USD" };
+    files["hosting.yaml"] = JSON.stringify({ project: "acme", client_accounts: { one: account } });
+    const stopped = await run("pull_request").action("plan", trusted);
+    expect(stopped.failed, stopped.log).toBe(false);
+    expect(github.comments[0]?.body).toMatch(
+      /Can be applied[\s\S]*\*\*The apply would stop: The token lacks permission/,
+    );
+    const crashed = await run("pull_request").action("plan", { ...trusted, token: "refused" });
+    expect(crashed.failed).toBe(true);
+    expect(github.comments[0]?.body).toMatch(/Nothing was planned[\s\S]*### hostform rehearsal failed/);
+  });
+
+  it("names the artifact if the comment has no room", async () => {
+    const { run, view, github, files } = await repository();
+    files["hosting.yaml"] = declaration(...Array.from({ length: 400 }, (_, at) => `site-${"x".repeat(50)}-${at}`));
+    const trusted = { ...view, untrusted: "false", rehearse: "true" };
+    const job = run("pull_request");
+    expect(await job.action("plan", trusted)).toMatchObject({ failed: false });
+    expect(github.comments[0]?.body).toContain("Read rehearsal.md in the artifact.");
+    expect(github.comments[0]?.body?.length).toBeLessThan(65_536);
+    expect(readdirSync(job.artifacts.get("hostform") ?? "")).toContain("rehearsal.md");
+  });
+
+  it("rehearses no untrusted commit", async () => {
+    const { run, view, github } = await repository();
+    const { failed, log } = await run("pull_request").action("plan", { ...view, rehearse: "true" });
+    expect(failed, log).toBe(false);
+    expect(log).not.toMatch(/^hostform .* rehearse /m);
+    expect(github.comments[0]?.body).toContain("Not rehearsed: a rehearsal needs a trusted commit.");
+  });
+});
+
 describe("the conditions of the action plan", () => {
   /** A pull request without changes, while an unpaid site is suspended. */
   async function unpaid() {

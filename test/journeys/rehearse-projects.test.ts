@@ -9,6 +9,8 @@ import { shipped } from "../support/shipped.ts";
 
 const { loadProject } = await shipped("library.js");
 
+const DAY = 86_400_000;
+
 const site = (name: string, more = "") =>
   `  ${name}: { plan_id: 11, currency: USD, domain: ${name}.example, deletion_policy: forget${more} }\n`;
 
@@ -39,6 +41,30 @@ describe("a rehearsal", () => {
     const { report } = await (await load()).rehearse({ months: 1 });
     expect(report.stops.map(({ code }) => code)).toContain("guard.month");
     expect(readFileSync(path.join(directory, "hosting.tfstate"), "utf8")).toBe(state);
+  });
+
+  it.each([28, 29, 30, 31])("lasts whole calendar months from day %i", async (day) => {
+    const end = new Date(Date.UTC(2027, 2, day));
+    const { load, control } = await projectWith(`project: acme
+services:
+  a: { plan_id: 11, currency: USD, domain: a.example, deletion_policy: forget, grants: {
+    in@acme.example: { permission: view, expires_at: "${end.toISOString()}" },
+    out@acme.example: { permission: view, expires_at: "${new Date(end.getTime() + DAY).toISOString()}" } } }
+`);
+    control.advanceClock({ days: day - 1 });
+    const { report } = await (await load()).rehearse({ months: 3 });
+    expect(report.ends).toEqual([
+      { on: end.toISOString().slice(0, 10), text: "The access of in@acme.example to a.example expires." },
+    ]);
+  });
+
+  it("rehearses with a token that only views, as in a pull request", async () => {
+    const { load, control, url } = await projectWith(`project: acme\nservices:\n${site("a")}`);
+    const { value: HOSTING_TOKEN } = control.create("tokens", { name: "reader", abilities: ["view"] });
+    const env = { HOSTING_TOKEN, HOSTING_BASE_URL: url };
+    const { report } = await (await load({ env })).rehearse({ months: 1 });
+    expect(report).toMatchObject({ passed: true, stops: [], orders: [{ site: "a.example" }] });
+    expect(report.assumptions).toContain("This token cannot apply. The token of the apply has all abilities.");
   });
 
   it("has a sandbox for each account of the project", async () => {

@@ -1,4 +1,5 @@
 /** Repeats the apply of a rehearsal with one fault at each request: a lost answer, or a crash before or after the request. */
+import { passwordForm } from "../../core/kinds/service/words.ts";
 import type { FaultCase, RehearsalReport, ResourceState } from "../../core/model/index.ts";
 import type { PlanRequest } from "../saved-plan.ts";
 import { converge, laterOf, leftIn, runOn } from "./run.ts";
@@ -63,33 +64,47 @@ async function tryFault(
     const { after, converges } = await converge(stage, laterOf(request), isPaid);
     const orders = stage.orders();
     const count = `${orders} of ${placed} orders were placed.`;
+    const left = [
+      ...(orders < placed ? [count] : []),
+      ...(converges ? [] : ["It does not converge.", ...leftIn(after).map(({ text }) => text)]),
+    ];
+    // hostform asks a person only with an error or a pending create.
+    const isAsked = after.errors.length > 0 || (after.plan?.pending ?? []).length > 0;
     const failed = [
       ...stage.broken(),
       ...(orders > placed ? [count] : []),
       ...lostSecrets(stage, setting, after.records),
+      ...(isAsked ? [] : left),
     ];
     if (failed.length > 0) return { result: "failed", why: failed };
-    const left = [...(orders < placed ? [count] : []), ...(converges ? [] : leftIn(after).map(({ text }) => text))];
     return { ...(left.length > 0 && { result: "person" }), why: left };
   } finally {
     await stage.close();
   }
 }
 
-/** Returns a sentence for each new webhook whose signing secret is neither in the state nor at its destination. */
+/** Returns a sentence for each new secret of the host that is neither in the state nor at its destination. */
 function lostSecrets(
   stage: Stage,
   { records: before }: Setting,
   records: ReadonlyMap<string, ResourceState>,
 ): string[] {
-  const created = new Set(
-    [...stage.sandboxes.values()].flatMap(({ control }) => control.list("webhooks").map(({ secret }) => secret)),
+  const signing = [...stage.sandboxes.values()].flatMap(({ control }) =>
+    control.list("webhooks").map(({ secret }) => secret),
   );
-  return [...records.values()].flatMap(({ address, attributes }) => {
-    const { id, secret, secret_fingerprint: print } = attributes;
-    const isEarlier = id === null || before.get(address)?.attributes.id === id;
-    if (isEarlier || !address.startsWith("hosting_webhook.")) return [];
-    const held = print === null || print === undefined ? secret : stage.secrets.get(address);
-    return typeof held === "string" && created.has(held) ? [] : [`The signing secret of ${address} is lost.`];
+  return [...records.values()].flatMap(({ address, provider, attributes: now }) => {
+    const { id = null, password_version: version = null, product_type: type } = now;
+    const earlier = before.get(address)?.attributes;
+    const isWebhook = address.startsWith("hosting_webhook.");
+    const isGenerated = passwordForm(String(type)) === "generated" && version !== null;
+    const isNew = isWebhook
+      ? id !== null && id !== earlier?.id
+      : isGenerated && version !== (earlier?.password_version ?? null);
+    if (!isNew) return [];
+    const name = isWebhook ? "secret" : "generated_password";
+    const held = (now[`${name}_fingerprint`] ?? null) === null ? now[name] : stage.secrets.get(address);
+    const given = isWebhook ? signing : [stage.answers.get(`${provider} /api/v1/services/${id}/password`) ?? ""];
+    const isHeld = typeof held === "string" && given.some((text) => text.includes(held));
+    return isHeld ? [] : [`The ${isWebhook ? "signing secret" : "generated password"} of ${address} is lost.`];
   });
 }

@@ -111,10 +111,11 @@ async function letTimeRun(stage: Stage, { accounts, signal }: Setting, { request
   const facts: Fact[] = [];
   const events = new Map<string, number>();
   const later = new Map(left.map((one) => [one.text, { ...one, from: "" }]));
+  const since = new Date(stage.now()).toISOString();
   for (let month = 1; month <= months; month++) {
     for (const [provider, { control }] of stage.sandboxes) {
       const { unit } = accounts.get(provider) ?? {};
-      const passing = { months: 1, unpaid, open: stage.openBefore(provider), unit, signal };
+      const passing = { since, months: month, unpaid, open: stage.openBefore(provider), unit, signal };
       const passage = await passTime(control, passing);
       facts.push(...passage.facts.map((fact) => ({ ...fact, provider })));
       for (const [event, count] of Object.entries(passage.events)) events.set(event, (events.get(event) ?? 0) + count);
@@ -127,6 +128,10 @@ async function letTimeRun(stage: Stage, { accounts, signal }: Setting, { request
   }
   return { facts, events, later: [...later.values()].filter((one) => one.from !== "") };
 }
+
+/** Abilities of the token that applies, if the token of the rehearsal only reads. */
+const APPLIER = ["view", "technical", "billing"] as const;
+const UNLIKE = "This token cannot apply. The token of the apply has all abilities.";
 
 const textsAt = (values: readonly unknown[]) => values.filter((value) => typeof value === "string");
 
@@ -142,14 +147,21 @@ function readAccounts(project: Project, request: PlanRequest, saved: SavedPlan |
     if (errors.length === 0)
       for (const alias of identities.keys()) {
         const provider = providers.get(alias);
-        const { assumptions: stated, ...read } = await readAccount(provider, {
+        const {
+          assumptions: stated,
+          account,
+          ...read
+        } = await readAccount(provider, {
           resources: [...records.values()].filter((one) => one.provider === alias),
           grantsOf: textsAt(plan.changes.map(({ after }) => after?.service_id)),
           coupons: textsAt(plan.changes.map(({ after }) => after?.coupon_code)),
           signal: run.interrupts.now,
         });
-        accounts.set(alias, { ...read, rateLimit: provider.client.requestsPerMinute });
-        for (const one of stated) assumptions.add(one);
+        const isApplier = account.abilities.includes("technical");
+        const abilities = isApplier ? account.abilities : APPLIER;
+        const rateLimit = provider.client.requestsPerMinute;
+        accounts.set(alias, { ...read, account: { ...account, abilities }, rateLimit });
+        for (const one of isApplier ? stated : [...stated, UNLIKE]) assumptions.add(one);
       }
     const history = await run.store.history?.read();
     const setting: Omit<Setting, "signal"> = {

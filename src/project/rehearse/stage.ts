@@ -54,6 +54,8 @@ export class Stage {
   readonly sandboxes: ReadonlyMap<string, Sandbox>;
   /** Last one-time secret that a run wrote to its destination, by address. */
   readonly secrets = new Map<string, string>();
+  /** Body of the last response by alias and URL. Undefined if the host sent none. */
+  readonly answers = new Map<string, string | undefined>();
   readonly #setting: Setting;
   readonly #clock: IdleClock;
   /** Invoices of the account at the beginning, by alias: their numbers and status. */
@@ -75,7 +77,11 @@ export class Stage {
     const stage = new Stage(setting, clock, sandboxes);
     try {
       for (const [alias, { unit: _, ...options }] of setting.accounts) {
-        const sandbox = await startSandbox({ ...options, clock, observe, deliverTo: "nowhere" });
+        const seen = (exchange: Exchange) => {
+          stage.answers.set(`${alias} ${exchange.url}`, exchange.body);
+          observe(exchange);
+        };
+        const sandbox = await startSandbox({ ...options, clock, observe: seen, deliverTo: "nowhere" });
         sandboxes.set(alias, sandbox);
         stage.#billed.set(alias, new Map(sandbox.control.list("invoices").map(({ id, status }) => [id, status])));
       }

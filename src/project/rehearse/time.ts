@@ -7,8 +7,10 @@ import { monthsAfter } from "../../report/index.ts";
 import type { Control, Invoice } from "../../sandbox/index.ts";
 
 export interface PassageOptions {
-  /** Calendar months. */
+  /** Calendar months from `since` to the end. */
   readonly months: number;
+  /** Start of the months. Default: now. */
+  readonly since?: string | undefined;
   readonly unpaid: Unpaid;
   /** Numbers of the invoices that `open` leaves unpaid. Default: those that are open at the beginning. */
   readonly open?: ReadonlySet<number> | undefined;
@@ -19,9 +21,9 @@ export interface PassageOptions {
 
 /** @throws the abort reason if `signal` is aborted. */
 export async function passTime(control: Control, options: PassageOptions): Promise<Passage> {
-  const { months, unpaid, open, unit = 1, signal } = options;
   const { now: from } = control.clock();
-  const to = `${monthsAfter(from.slice(0, 10), months)}${from.slice(10)}`;
+  const { months, since = from, unpaid, open, unit = 1, signal } = options;
+  const to = `${monthsAfter(since.slice(0, 10), months)}${since.slice(10)}`;
   const facts: PassageFact[] = [];
   const events: Record<string, number> = {};
   const invoices = control.list("invoices");
