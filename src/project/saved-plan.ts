@@ -16,7 +16,6 @@ import { kinds, wordsOf } from "../core/kinds/index.ts";
 import {
   attempt,
   type Change,
-  type Diagnostic,
   fail,
   ifErrno,
   ifExplained,
@@ -269,24 +268,20 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
     const detail = "An object has the same key twice, so other programs may read other values.";
     return raise("plan.saved/file", { file, what: "was edited", detail });
   }
-  const saved = upgraded(body as unknown as SavedPlan);
-  return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
+  const { plan, ...saved } = body as unknown as SavedPlan;
+  // No file can replace the words of a kind.
+  const changes = plan.changes.map((change) => ({ ...change, words: wordsOfType(change.type) }));
+  return {
+    ...saved,
+    plan: { ...plan, changes },
+    ...(isProved && { proof: { key: key as JsonObject, text: proof, checksum: stated } }),
+  };
 }
 
 /** Returns the words of a kind. For an unknown kind: its type. */
 export function wordsOfType(type: string): KindWords {
   const kind = kinds.get(type);
   return kind === undefined ? { noun: type, plural: type, name: "id" } : wordsOf(kind);
-}
-
-/** Converts a plan of an earlier version. It contains remedies as one sentence (`fix`), and changes without words. */
-function upgraded(saved: SavedPlan): SavedPlan {
-  const diagnostics = saved.plan.diagnostics.map((one: Diagnostic & { readonly fix?: string }): Diagnostic => {
-    const { fix, ...diagnostic } = one;
-    return fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
-  });
-  const changes = saved.plan.changes.map((change) => ({ ...change, words: wordsOfType(change.type) }));
-  return { ...saved, plan: { ...saved.plan, diagnostics, changes } };
 }
 
 /** Returns the addresses that a plan changes or moves. Empty if the plan changes nothing in the account. */
@@ -361,7 +356,7 @@ const shape = z.looseObject({
     mode: z.enum(["apply", "destroy"]),
     targets: addresses,
     reorder: addresses,
-    replace: addresses.optional(),
+    replace: addresses,
     orderAnyway: addresses,
     guards: guardForm,
   }),
@@ -372,14 +367,14 @@ const shape = z.looseObject({
     project: z.string(),
     declaration: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     accounts: z.record(z.string(), z.string().nullable()),
-    identities: z.record(z.string(), accountShape).optional(),
+    identities: z.record(z.string(), accountShape),
     commit: z.string().optional(),
     environment: z.string().optional(),
     sequence: z.record(z.string(), z.int()).optional(),
   }),
   plan: z.looseObject({
     timestamp: z.string(),
-    diagnostics: z.array(z.looseObject({ fix: z.string().optional() })),
+    diagnostics: z.array(z.looseObject({})),
     changes: z.array(
       z.looseObject({
         address: z.string(),

@@ -153,14 +153,15 @@ async function fillStore({ form, killed: { at, lineage } }: Fixture, folder: str
     })),
   );
   await store.close();
-  const ownerIn = (dir: string) => hash("sha256", `${ledger}\n${JSON.stringify([dir, dir, lineage])}`);
+  const ownerOf = (...place: unknown[]) => hash("sha256", `${ledger}\n${JSON.stringify(place)}`);
+  const earlier = ownerOf(WRITTEN_IN, WRITTEN_IN, lineage);
   const database = openDatabase(file);
   const add = database.prepare(
     "INSERT INTO intents (account, process, id, place, thing, likeness, at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   for (const { serial, process, owner, thing, at: begun, outcome } of rowsOf(path.join(home, ledger))) {
-    if (form !== "terraform") expect([ownerIn(WRITTEN_IN), ""]).toContain(owner);
-    const place = form !== "terraform" && owner === ownerIn(WRITTEN_IN) ? ownerIn(folder) : String(owner);
+    if (form !== "terraform") expect([earlier, ""]).toContain(owner);
+    const place = owner === earlier ? ownerOf(folder, lineage) : String(owner);
     const state = outcome === "made" ? "answered" : outcome === "begun" ? "open" : "unknown";
     // A row holds the digest of a thing or of a likeness. The two digests differ.
     const names = [place, String(thing), thing === "" ? null : String(thing)];

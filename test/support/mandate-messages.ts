@@ -20,7 +20,6 @@ export const mandateSamples: Pick<Samples, keyof typeof mandates> = {
   "mandate.key/missing": [{ variables }],
   "mandate.key/several": [{ variables }],
   "mandate.key/written": [{ file: "ana.pem", why: "another file of that name is there" }],
-  "mandate.file/accounts": [{ file: "acme.plan" }],
   "mandate.file/unknown": [undefined, "0f1e2d3c"].map((near) => ({ id: "0f1e2d3d", near })),
   "mandate.file/unchanged": [{ file: "acme.plan" }],
   "plan.address/mandate": [{ target: "client:acme" }],

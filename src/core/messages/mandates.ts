@@ -56,11 +56,6 @@ export const mandates = {
     summary: `No private key was written to ${file}: ${why}`,
     remedies: ["Pass the path of a new file."],
   })),
-  "mandate.file/accounts": error(({ file }: Words<"file">) => ({
-    summary: `${file} does not name the accounts of its plan`,
-    detail: "An earlier version wrote the plan.",
-    remedies: ["Save a new plan."],
-  })),
   "mandate.file/unknown": error(({ id, near }: Words<"id"> & { readonly near: string | undefined }) => ({
     summary: `${id} is neither a file nor the id of a known mandate`,
     remedies: [near === undefined ? "Pass the file of the mandate, or its id." : `Pass ${near}.`],

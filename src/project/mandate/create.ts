@@ -100,7 +100,7 @@ async function ofPlan({ source }: Project, file: string): Promise<Subject> {
   return {
     project,
     environment,
-    accounts: identities ?? raise("mandate.file/accounts", { file }),
+    accounts: identities,
     plan: { digest: hash("sha256", bytes), lineage, serial },
     saved,
     known: saved.changes.map((change) => ({ address: change.address, client: clientOf(change) ?? undefined })),
