@@ -74,6 +74,7 @@ export const MOST_BYTES = 256 * 1024 * 1024;
 const FORM = "hostform plan";
 const BEGINNING = new RegExp(`^\\s*\\{\\s*"form"\\s*:\\s*"${FORM}"`);
 const BEGINNING_BYTES = 256;
+const FOREIGN = "is not a plan that hostform saved";
 
 /**
  * Returns the location for a plan or a report, with links resolved. Links of an untrusted project must stay inside the
@@ -188,7 +189,7 @@ export async function readSavedPlan({ source, state }: Project, file: string): P
 export async function planBytes({ cwd }: ProjectSource, file: string): Promise<Buffer> {
   const unreadable = ifErrno((reason) => raise("plan.saved/unreadable", { file, reason }));
   const bytes = await read(path.resolve(cwd, file), { limit: MOST_BYTES + 1, streams: true }).catch(unreadable);
-  if (bytes.length > MOST_BYTES) raise("plan.saved/foreign", { file, detail: "It is too large for one." });
+  if (bytes.length > MOST_BYTES) raise("plan.saved/file", { file, what: FOREIGN, detail: "It is too large for one." });
   return bytes;
 }
 
@@ -245,7 +246,7 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
   }
   if (!isObject(json) || json.form !== FORM) {
     const detail = "The JSON and the other formats of a plan are for reading; only a saved plan can be applied.";
-    return raise("plan.saved/foreign", { file, detail });
+    return raise("plan.saved/file", { file, what: FOREIGN, detail });
   }
   const { form: _, version, checksum: stated, ...rest } = json;
   if (version !== VERSION && version !== PROVED_VERSION) {

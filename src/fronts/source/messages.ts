@@ -146,28 +146,16 @@ export const shared = {
   "config.reference/write_only": error(({ text }: Words<"text">) =>
     texts(`${text} is write-only: it is sent but not stored, so it cannot be referenced`),
   ),
-  "config.secret/http": error(({ key }: Words<"key">) =>
+  "config.secret/backend": error(({ key, variables }: Words<"key" | "variables">) =>
     texts(
-      `"${key}" would put a password into the declaration`,
-      "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. If the file was shared, change the password.",
-    ),
-  ),
-  "config.secret/pg": error(({ key }: Words<"key">) =>
-    texts(
-      `"${key}" would put a password into the declaration`,
-      "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",
+      `"${key}" would put a credential into the declaration`,
+      `Set ${variables} in the environment. If the file was shared, change the credential.`,
     ),
   ),
   "config.unsupported/dynamodb": error(
     texts(
       "hostform does not lock with DynamoDB",
       "Remove `dynamodb_table`, and set `use_lockfile` to true here and in Terraform.",
-    ),
-  ),
-  "config.secret/s3": error(({ key }: Words<"key">) =>
-    texts(
-      `"${key}" would put a credential into the declaration`,
-      "Set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. If the file was shared, revoke the key.",
     ),
   ),
   "config.structure/backends": error(texts("Only one backend can be declared", BACKEND)),
