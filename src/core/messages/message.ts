@@ -29,7 +29,7 @@ export interface Message<Own, Level = Severity | "either"> {
 /** Names in braces in a text, such as `{file}`. Braces with other characters are text. */
 type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}`
   ?
-      | (Name extends Uppercase<Name> | `${string}${" " | ":" | "." | "`" | "{" | "…"}${string}` ? never : Name)
+      | (Name extends Uppercase<Name> | `${string}${" " | ":" | "." | "=" | "`" | "{" | "…"}${string}` ? never : Name)
       | NamesIn<Rest>
   : never;
 type NamesOf<T extends Texts> =
