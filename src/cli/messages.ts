@@ -13,9 +13,6 @@ import {
 } from "../core/messages/message.ts";
 import { inQuotes, type Remedy, shellWord, some } from "../core/model/index.ts";
 
-/** A file, and the reason why it cannot be used. */
-type File = Words<"file" | "reason">;
-
 /** Remedies that depend on the declaration. */
 interface Way {
   readonly remedies: readonly Remedy[];
@@ -71,42 +68,33 @@ const catalogue = {
       remedies: [helpFor(command)],
     };
   }),
-  "usage/environments": error(({ one, other }: Words<"one" | "other">) => ({
-    summary: `Two environments are selected: ${one} and ${other}`,
+  "usage/environments": error({
+    summary: "Two environments are selected: {one} and {other}",
     remedies: ["Select one environment with `-e NAME`."],
-  })),
-  "usage/secret": error(({ option }: Words<"option">) => ({
-    summary: `The value of ${option} is not the name of an environment variable`,
+  }),
+  "usage/secret": error({
+    summary: "The value of {option} is not the name of an environment variable",
     detail: "It may be the secret itself, so it is not shown here.",
     remedies: [
       "Set an environment variable to the secret and pass the name of the variable. If you passed the secret, replace it: other users of this machine and readers of the log may have seen it.",
     ],
-  })),
-  "usage/combined": error(({ options }: Words<"options">) => ({
-    summary: `${options} cannot be combined`,
-    remedies: ["Pass only one of them."],
-  })),
-  "usage/needs": error(({ option, other }: Words<"option" | "other">) => ({
-    summary: `${option} requires ${other}`,
-    remedies: [`Add ${other}, or remove ${option}.`],
-  })),
-  "usage/asks": error(({ command, flag }: Words<"command" | "flag">) => ({
-    summary: `${command} --json cannot ask for approval`,
-    remedies: [`Pass ${flag}.`],
-  })),
-  "usage/saved_plan": error(({ flag }: Words<"flag">) => ({
-    summary: `${flag} cannot be combined with a saved plan`,
+  }),
+  "usage/combined": error({ summary: "{options} cannot be combined", remedies: ["Pass only one of them."] }),
+  "usage/needs": error({ summary: "{option} requires {other}", remedies: ["Add {other}, or remove {option}."] }),
+  "usage/asks": error({ summary: "{command} --json cannot ask for approval", remedies: ["Pass {flag}."] }),
+  "usage/saved_plan": error({
+    summary: "{flag} cannot be combined with a saved plan",
     detail: "A saved plan is applied without changes.",
-    remedies: [`Remove ${flag}, or save another plan: \`hostform plan ${flag} … --out FILE\`.`],
-  })),
-  "usage/receipt": error(() => ({
+    remedies: ["Remove {flag}, or save another plan: `hostform plan {flag} … --out FILE`."],
+  }),
+  "usage/receipt": error({
     summary: "--receipt requires --mandate",
     remedies: ["Pass the mandate, or remove --receipt."],
-  })),
-  "usage/no_services": error(() => ({
+  }),
+  "usage/no_services": error({
     summary: "No service is selected",
     remedies: ["Pass domains or addresses, or `--unpaid-over TIME`, or `--paid`."],
-  })),
+  }),
   "usage/several": error(({ name, found }: Words<"name"> & { found: readonly string[] }) => ({
     summary: `${name} matches ${found.length} resources`,
     detail: `${some(found)}.`,
@@ -118,10 +106,10 @@ const catalogue = {
       "Pass an id such as 1001, a domain, or an address such as hosting_service.acme-www. `hostform state list` lists the addresses.",
     ],
   })),
-  "usage/other_provider": error(({ address, provider, alias }: Words<"address" | "provider" | "alias">) => ({
-    summary: `${address} belongs to provider ${provider}, not ${alias}`,
+  "usage/other_provider": error({
+    summary: "{address} belongs to provider {provider}, not {alias}",
     remedies: ["Remove --provider."],
-  })),
+  }),
   "usage/password_form": error(({ type }: Words<"type">) => ({
     summary: `hostform does not know how services of type ${type} receive their password`,
     remedies: [`Pass ${PASSWORD_SOURCES}. To let the API generate a password, pass --generate.`],
@@ -131,27 +119,27 @@ const catalogue = {
     detail: "The API generates passwords for Root VPS and Virtual Desktop only.",
     remedies: [`Pass ${PASSWORD_SOURCES}.`],
   })),
-  "usage/password_generated": error(({ type }: Words<"type">) => ({
-    summary: `A password is not supported for a service of type ${type}: the API generates it`,
+  "usage/password_generated": error({
+    summary: "A password is not supported for a service of type {type}: the API generates it",
     remedies: ["Remove the password option."],
-  })),
-  "usage/password_file": error(({ file, reason }: File) => ({
-    summary: `The password file cannot be read: ${reason}`,
-    detail: file,
+  }),
+  "usage/password_file": error({
+    summary: "The password file cannot be read: {reason}",
+    detail: "{file}",
     remedies: ["Check the path and its permissions."],
-  })),
-  "usage/password_lines": error(({ place }: Words<"place">) => ({
-    summary: `The password has more than one line (${place})`,
+  }),
+  "usage/password_lines": error({
+    summary: "The password has more than one line ({place})",
     remedies: ["Provide only the password, on one line."],
-  })),
-  "usage/password_short": error(({ place, shortest }: Words<"place"> & { shortest: number }) => ({
-    summary: `The password is too short (${place})`,
-    remedies: [`Use at least ${shortest} characters.`],
-  })),
-  "usage/unset": error(({ variable }: Words<"variable">) => ({
-    summary: `The environment variable ${variable} is not set`,
-    remedies: [`Set ${variable} to the password, and export it.`],
-  })),
+  }),
+  "usage/password_short": error({
+    summary: "The password is too short ({place})",
+    remedies: ["Use at least {shortest} characters."],
+  }),
+  "usage/unset": error({
+    summary: "The environment variable {variable} is not set",
+    remedies: ["Set {variable} to the password, and export it."],
+  }),
   "usage/csv": error(({ names }: { readonly names: readonly string[] }) => ({
     summary: "CSV has one table",
     remedies: [`Select one section, such as \`--section ${names[0]}\`. The sections are ${names.join(", ")}.`],
@@ -161,73 +149,73 @@ const catalogue = {
     detail: `The extension sets the format: ${extensions.join(", ")}.`,
     remedies: ["Use a file name such as plan.html."],
   })),
-  "usage/stack_yaml": error(() => ({
+  "usage/stack_yaml": error({
     summary: "A stack has no YAML to format or to expand",
     remedies: ["Remove --app and --stack."],
-  })),
-  "usage/stack_export": error(() => ({
+  }),
+  "usage/stack_export": error({
     summary: "A stack is already a Terraform configuration",
     remedies: [
       "Install the provider with `hostform terraform install`. Then run Terraform in the folder of the stack.",
     ],
-  })),
-  "usage/stack": error(({ command }: Words<"command">) => ({
-    summary: `\`hostform ${command}\` does not work on a stack`,
+  }),
+  "usage/stack": error({
+    summary: "`hostform {command}` does not work on a stack",
     remedies: ["Remove --app, --stack and --var."],
-  })),
+  }),
   "usage/one_stack": error(({ reason, stacks }: Words<"reason"> & { stacks: readonly string[] }) => ({
     summary: `${reason}, but the project has ${stacks.length} stacks`,
     detail: `The stacks are ${stacks.join(", ")}.`,
     remedies: [`Choose one: \`--only ${stacks[0]}\`.`],
   })),
-  "usage/exists": error(({ file }: Words<"file">) => ({
-    summary: `${file} already exists, with other contents`,
+  "usage/exists": error({
+    summary: "{file} already exists, with other contents",
     remedies: ["Choose another file. To replace the existing file, pass --force."],
-  })),
-  "usage/declared": error(({ name, file }: Words<"name" | "file">) => ({
-    summary: `${name} already exists`,
-    detail: file,
-    remedies: [`Edit ${name}, or move it to another folder first.`],
-  })),
-  "usage/no_schema": error(({ name, file }: Words<"name" | "file">) => ({
-    summary: `${name} already exists, and is not a schema of hostform`,
-    detail: file,
+  }),
+  "usage/declared": error({
+    summary: "{name} already exists",
+    detail: "{file}",
+    remedies: ["Edit {name}, or move it to another folder first."],
+  }),
+  "usage/no_schema": error({
+    summary: "{name} already exists, and is not a schema of hostform",
+    detail: "{file}",
     remedies: ["Pass another file: `hostform schema FILE`."],
-  })),
+  }),
   "usage/scale": error(({ digits }: Words<"digits">) => ({
     summary: `${JSON.stringify(digits)} is not a number of decimal places`,
     remedies: ["Enter an integer from 0 to 4, or nothing."],
   })),
-  "usage/unwritable": error(({ name, file, reason }: File & Words<"name">) => ({
-    summary: `${name} cannot be written: ${reason}`,
-    detail: file,
+  "usage/unwritable": error({
+    summary: "{name} cannot be written: {reason}",
+    detail: "{file}",
     remedies: ["Check that the folder exists and is writable, or pass another folder with `-C`."],
-  })),
-  "usage/no_pending": error(() => ({
+  }),
+  "usage/no_pending": error({
     summary: "The address is missing",
     remedies: ["Pass the address of a pending create. `hostform resolve` lists the pending creates."],
-  })),
-  "usage/adopt_id": error(() => ({
+  }),
+  "usage/adopt_id": error({
     summary: "--adopt requires an id from the API or the invoice",
     remedies: ["Check that the shell variable of the id is set."],
-  })),
-  "usage/no_single": error(({ name }: Words<"name">) => ({
-    summary: `The API cannot read one of the ${name}`,
-    remedies: [`List all ${name}: \`hostform ${name}\`.`],
-  })),
-  "usage/runner": error(({ what }: Words<"what">) => ({
-    summary: `${what} contains a command for the CI runner`,
+  }),
+  "usage/no_single": error({
+    summary: "The API cannot read one of the {name}",
+    remedies: ["List all {name}: `hostform {name}`."],
+  }),
+  "usage/runner": error({
+    summary: "{what} contains a command for the CI runner",
     detail: "It has `##[`, `##vso[`, or `::` at the beginning of a line. The runner would execute it.",
     remedies: ["Print it outside CI, or as JSON."],
-  })),
+  }),
   "usage/program": error(({ command, reason }: Words<"command" | "reason">) => ({
     summary: `${JSON.stringify(command)} cannot be run: ${reason}`,
     remedies: ["After `--`, pass a program that is on the PATH."],
   })),
-  "usage/browser": error(({ failure }: Words<"failure">) => ({
-    summary: `The browser could not be opened: ${failure}`,
+  "usage/browser": error({
+    summary: "The browser could not be opened: {failure}",
     remedies: ["To print the URL, run the command without `--open`."],
-  })),
+  }),
   "usage/platform": error(({ platform, platforms }: Words<"platform"> & { platforms: readonly string[] }) => ({
     summary: `The provider cannot be installed for ${inQuotes(platform)}`,
     detail: `The npm package has the provider for ${some(platforms)}.`,
@@ -238,82 +226,79 @@ const catalogue = {
     detail: "A single executable contains the provider for its own platform only.",
     remedies: ["Install with the npm package, or with the executable of that platform."],
   })),
-  "usage/no_home": error(() => ({
+  "usage/no_home": error({
     summary: "HOME is not set, so the provider folder of Terraform is unknown",
     remedies: ["Pass the folder: `hostform terraform install --mirror DIR`."],
-  })),
-  "usage/heartbeat": error(({ host }: Words<"host">) => ({
-    summary: `The heartbeat to ${host} needs an https URL`,
+  }),
+  "usage/heartbeat": error({
+    summary: "The heartbeat to {host} needs an https URL",
     remedies: ["Use an https URL, or allow http with --insecure-http."],
-  })),
-  "monitor.heartbeat": warning(({ host, reason, fix }: Words<"host" | "reason" | "fix">) => ({
-    summary: `The heartbeat to ${host} failed: ${reason}`,
-    remedies: [fix],
-  })),
-  "monitor.notify": warning(({ reason }: Words<"reason">) => ({
-    summary: `systemd receives no status of this run: systemd-notify ${reason}`,
+  }),
+  "monitor.heartbeat": warning({ summary: "The heartbeat to {host} failed: {reason}", remedies: ["{fix}"] }),
+  "monitor.notify": warning({
+    summary: "systemd receives no status of this run: systemd-notify {reason}",
     remedies: [
       "Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec`, and remove `WatchdogSec`.",
     ],
-  })),
-  "terraform.install": error(({ mirror, reason }: Words<"mirror" | "reason">) => ({
-    summary: `The provider cannot be installed into ${mirror}: ${reason}`,
+  }),
+  "terraform.install": error({
+    summary: "The provider cannot be installed into {mirror}: {reason}",
     remedies: ["Check that the folder is writable, or choose another folder with `--mirror`."],
-  })),
-  "terraform.install/unbuilt": error(({ file, root }: Words<"file" | "root">) => ({
+  }),
+  "terraform.install/unbuilt": error({
     summary: "The Terraform provider is not built",
-    detail: `${file} does not exist: hostform runs from its sources here.`,
-    remedies: [`Build the provider first: \`npm run build\` in ${root}.`],
-  })),
+    detail: "{file} does not exist: hostform runs from its sources here.",
+    remedies: ["Build the provider first: `npm run build` in {root}."],
+  }),
   "terraform.install/other": error(({ version, folder }: Words<"version" | "folder">) => ({
     summary: `Another build of version ${version} is installed`,
     detail: `${folder}\nEach folder that uses this build has its hash in .terraform.lock.hcl. Terraform rejects another build of the same version, even with \`terraform init -upgrade\`.`,
     remedies: [`Replace the build with --force. Then, in each of these folders: ${NEW_HASH}`],
   })),
-  "terraform.export": error(({ file, reason }: File) => ({
-    summary: `The configuration cannot be written to ${file}: ${reason}`,
+  "terraform.export": error({
+    summary: "The configuration cannot be written to {file}: {reason}",
     remedies: ["Check that the folder exists and is writable, or pass another folder with `--out`."],
-  })),
-  "plan.saved/report": error(({ file, reason }: File) => ({
-    summary: `The report cannot be written to ${file}: ${reason}`,
+  }),
+  "plan.saved/report": error({
+    summary: "The report cannot be written to {file}: {reason}",
     remedies: ["Check that the folder exists and is writable. Nothing was changed."],
-  })),
-  "plan.address": error(({ prefix, fix }: Words<"prefix" | "fix">) => ({
-    summary: `No address in the state begins with ${prefix}.${fix}`,
+  }),
+  "plan.address": error({
+    summary: "No address in the state begins with {prefix}.{fix}",
     remedies: ["List all addresses: `hostform state list`."],
-  })),
-  "plan.pending": error(({ address }: Words<"address">) => ({
-    summary: `${address} has no id in the state`,
+  }),
+  "plan.pending": error({
+    summary: "{address} has no id in the state",
     detail: "The result of its order is unknown.",
     remedies: ["Run `hostform apply`, which finds the result."],
-  })),
+  }),
   "plan.held_back": error(({ held, others }: Words<"others"> & { held: number }) => ({
     summary: `${held} ${held === 1 ? "resource is" : "resources are"} skipped`,
     detail: "Nothing was changed.",
     remedies: [`Fix the errors of the plan, or apply the ${others} with --partial.`],
   })),
-  "api.malformed/password": error(({ id, names }: Words<"id" | "names">) => ({
-    summary: `The password of service ${id} was reset, but the response does not contain the new password`,
-    detail: `The API returns a generated password only in this response. The fields of the response: ${names}.`,
+  "api.malformed/password": error({
+    summary: "The password of service {id} was reset, but the response does not contain the new password",
+    detail: "The API returns a generated password only in this response. The fields of the response: {names}.",
     remedies: [
       "Set a password on the server or in the host's dashboard. If you run this command again, it resets the password again, probably with the same response.",
     ],
-  })),
-  "apply.declined": error(() => ({ summary: "Not approved. Nothing was changed" })),
-  "apply.declined/unasked": error(({ flags, command }: Words<"flags" | "command">) => ({
+  }),
+  "apply.declined": error({ summary: "Not approved. Nothing was changed" }),
+  "apply.declined/unasked": error({
     summary: "Cannot ask for approval: standard input is not a terminal",
-    remedies: [`To ${command} without approval, pass ${flags}. Nothing was changed.`],
-  })),
-  "apply.declined/lock": error(() => ({ summary: "Not approved", detail: "The state stays locked." })),
-  interrupted: error(() => ({ summary: "Interrupted. Nothing was changed" })),
-  "interrupted/report": error(() => ({
+    remedies: ["To {command} without approval, pass {flags}. Nothing was changed."],
+  }),
+  "apply.declined/lock": error({ summary: "Not approved", detail: "The state stays locked." }),
+  interrupted: error({ summary: "Interrupted. Nothing was changed" }),
+  "interrupted/report": error({
     summary: "This run has no plan yet, or was interrupted before its plan",
     remedies: ["Wait until the run ends, or run the command again."],
-  })),
-  "config.unreadable": error(({ file, reason }: File) => ({
-    summary: `${file} cannot be read: ${reason}`,
+  }),
+  "config.unreadable": error({
+    summary: "{file} cannot be read: {reason}",
     remedies: ["Check the path and its permissions. No file was changed."],
-  })),
+  }),
   "state.output/none": warning(({ remedies }: Way) => ({ summary: "The state has no outputs", remedies })),
   "state.output/empty": error(({ name, remedies }: Way & Words<"name">) => ({
     summary: `The state has no output ${name}`,

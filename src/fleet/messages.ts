@@ -1,80 +1,67 @@
 /** Messages about a fleet. */
-import {
-  type Catalogue,
-  error,
-  problemsOf,
-  type Raise,
-  raiseOf,
-  type Words,
-  warning,
-} from "../core/messages/message.ts";
+import { type Catalogue, error, problemsOf, type Raise, raiseOf, warning } from "../core/messages/message.ts";
 import { type Diagnostic, HostformError, reasonOf, some } from "../core/model/index.ts";
 
 const messages = {
-  "fleet.invalid": error(({ file, why }: Words<"file" | "why">) => ({
-    summary: `${file}: ${why}`,
-    remedies: ["Correct the file."],
-  })),
-  "fleet.project/none": error(({ file, why }: Words<"file" | "why">) => ({
-    summary: `${file}: ${why}`,
+  "fleet.invalid": error({ summary: "{file}: {why}", remedies: ["Correct the file."] }),
+  "fleet.project/none": error({
+    summary: "{file}: {why}",
     remedies: ["Correct the path. A project is a folder with a declaration."],
-  })),
+  }),
   "fleet.project/unmatched": error(({ names }: { readonly names: readonly string[] }) => ({
     summary: "No project of the fleet matches",
     detail: `The projects are ${some(names)}.`,
     remedies: ["Pass the name of a project, or a pattern such as `customers/*`."],
   })),
-  "fleet.project/twice": error(({ file, name }: Words<"file" | "name">) => ({
-    summary: `${file}: two entries select the project ${name}`,
+  "fleet.project/twice": error({
+    summary: "{file}: two entries select the project {name}",
     detail: "A path without `*` takes precedence over a pattern, but both paths are complete.",
     remedies: ["Remove one entry. Two environments of a project are two projects."],
-  })),
-  "fleet.project/git": error(({ url, why }: Words<"url" | "why">) => ({
-    summary: `The repository ${url} could not be fetched`,
-    detail: why,
+  }),
+  "fleet.project/git": error({
+    summary: "The repository {url} could not be fetched",
+    detail: "{why}",
     remedies: ["Check the URL, the branch, and the credentials of git on this machine."],
-  })),
-  "fleet.project/commit": error(({ url, commit, accepted }: Words<"url" | "commit" | "accepted">) => ({
-    summary: `Commit ${commit} of ${url} is not used: the checkout keeps the last valid commit ${accepted}`,
+  }),
+  "fleet.project/commit": error({
+    summary: "Commit {commit} of {url} is not used: the checkout keeps the last valid commit {accepted}",
     remedies: ["Correct the files in a new commit."],
-  })),
-  "fleet.project/signature": error(({ url, commit, why }: Words<"url" | "commit" | "why">) => ({
-    summary: `Commit ${commit} of ${url} has no valid signature of an allowed signer`,
-    detail: why,
+  }),
+  "fleet.project/signature": error({
+    summary: "Commit {commit} of {url} has no valid signature of an allowed signer",
+    detail: "{why}",
     remedies: ["Sign the commit, or add its signer to the file in `signers`. Until then, the project is not applied."],
-  })),
-  "fleet.guard": error(({ what, planned, limit }: Words<"what" | "planned" | "limit">) => ({
-    summary: `The plans of the fleet would ${what} ${planned}; the limit is ${limit}`,
+  }),
+  "fleet.guard": error({
+    summary: "The plans of the fleet would {what} {planned}; the limit is {limit}",
     detail: "No project was applied.",
     remedies: ["Apply fewer projects, or raise the limit in the file of the fleet."],
-  })),
-  "fleet.guard/interval": error(
-    ({ what, planned, limit, minutes }: Words<"what" | "planned" | "limit" | "minutes">) => ({
-      summary: `The fleet would ${what} ${planned} within ${minutes}; the limit is ${limit}`,
-      detail: "The plan was not applied. hostform checks the project again after the interval.",
-      remedies: ["Wait, or raise the limit in the file of the fleet."],
-    }),
-  ),
-  "fleet.queue/store": error(() => ({
+  }),
+  "fleet.guard/interval": error({
+    summary: "The fleet would {what} {planned} within {minutes}; the limit is {limit}",
+    detail: "The plan was not applied. hostform checks the project again after the interval.",
+    remedies: ["Wait, or raise the limit in the file of the fleet."],
+  }),
+  "fleet.queue/store": error({
     summary: "The workers of a fleet need a PostgreSQL database, and HOSTFORM_STORE names none",
     remedies: [
       "Set HOSTFORM_STORE=postgres://USER@HOST/DATABASE. `fleet plan`, `status` and `apply` need no database.",
     ],
-  })),
-  "fleet.queue/package": error(({ why }: Words<"why">) => ({
+  }),
+  "fleet.queue/package": error({
     summary: "The workers of a fleet require the npm package pg-boss",
-    detail: why,
+    detail: "{why}",
     remedies: ["Install the npm packages pg-boss and pg in the same place as this program."],
-  })),
-  "fleet.queue/database": error(({ place, why }: Words<"place" | "why">) => ({
-    summary: `The queue of the fleet at ${place} cannot be used`,
-    detail: why,
+  }),
+  "fleet.queue/database": error({
+    summary: "The queue of the fleet at {place} cannot be used",
+    detail: "{why}",
     remedies: ["Check HOSTFORM_STORE, and that the role may create the schema hostform_fleet."],
-  })),
-  "fleet.queue/lost": warning(({ why }: Words<"why">) => ({
-    summary: `The queue of the fleet failed: ${why}`,
+  }),
+  "fleet.queue/lost": warning({
+    summary: "The queue of the fleet failed: {why}",
     remedies: ["Check the database. Running checks go on, and the worker connects again."],
-  })),
+  }),
 } satisfies Catalogue;
 
 export const problem = problemsOf(messages);

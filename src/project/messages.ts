@@ -26,14 +26,14 @@ const advise = <const On extends string>(on: On, ...[name, other]: readonly stri
 type File = Words<"file">;
 
 const messages = {
-  "config.by_hand/invalid": error(() => ({
+  "config.by_hand/invalid": error({
     summary: "No file was written: the edited declaration has errors",
     remedies: ["Correct the command, or edit the declaration by hand."],
-  })),
-  "config.by_hand/used": error(({ user, used }: Words<"user" | "used">) => ({
-    summary: `No file was written: ${user} uses ${used}`,
-    remedies: [`First remove ${user}, or its reference.`],
-  })),
+  }),
+  "config.by_hand/used": error({
+    summary: "No file was written: {user} uses {used}",
+    remedies: ["First remove {user}, or its reference."],
+  }),
   "config.by_hand/declared": error(({ text, address }: Words<"text" | "address">) => ({
     summary: text === address ? `${text} is already declared` : `${text} is already declared as ${address}`,
     remedies: ["Pass another name, or change the existing block."],
@@ -54,65 +54,62 @@ const messages = {
     summary: `No file was written: the change would apply to all environments (${names.join(", ")})`,
     remedies: ["Declare the value as a variable, and set the variable in one environment."],
   })),
-  "plan.address": error(({ text, near }: Words<"text" | "near">) => ({
-    summary: `${text} is not declared.${near}`,
+  "plan.address": error({
+    summary: "{text} is not declared.{near}",
     remedies: ["Pass the address of a resource, or the domain of a service."],
-  })),
+  }),
   "plan.address/several": error(({ text, addresses }: Words<"text"> & { readonly addresses: readonly string[] }) => ({
     summary: `${text} is the domain of ${some(addresses)}`,
     remedies: ["Pass the address of one resource."],
   })),
-  "plan.address/person": error(({ email, searched, near }: Words<"email" | "searched" | "near">) => ({
-    summary: `${email} has no grant.${near}`,
-    detail: `The declaration, the state and the ${searched} in the account have no grant of this person.`,
+  "plan.address/person": error({
+    summary: "{email} has no grant.{near}",
+    detail: "The declaration, the state and the {searched} in the account have no grant of this person.",
     remedies: ["Pass the e-mail address of a grant."],
-  })),
-  "usage/not_service": error(({ address }: Words<"address">) => ({
-    summary: `${address} is not a service`,
+  }),
+  "usage/not_service": error({
+    summary: "{address} is not a service",
     remedies: ["Pass the domain or the address of a service."],
-  })),
-  "usage/email": error(({ email }: Words<"email">) => ({
-    summary: `${email} is not an e-mail address`,
+  }),
+  "usage/email": error({
+    summary: "{email} is not an e-mail address",
     remedies: ["Pass the e-mail address of a person."],
-  })),
-  "usage/split": error(({ why }: Words<"why">) => ({
-    summary: `Nothing was moved: ${why}`,
+  }),
+  "usage/split": error({
+    summary: "Nothing was moved: {why}",
     remedies: ["Correct the command, or move the blocks and the state entries by hand."],
-  })),
-  "usage/split_nothing": error(({ what }: Words<"what">) => ({
-    summary: `Nothing was moved: ${what} has no block`,
+  }),
+  "usage/split_nothing": error({
+    summary: "Nothing was moved: {what} has no block",
     remedies: [
       "Pass a file, a client or a project with blocks.",
       "If an earlier run was interrupted: the move is complete if the plans of both projects have no changes.",
     ],
-  })),
-  "usage/rename": error(({ to }: Words<"to">) => ({
-    summary: `${to} is not a new name`,
+  }),
+  "usage/rename": error({
+    summary: "{to} is not a new name",
     remedies: ["Pass a name, or an address of the same type without a key."],
-  })),
-  "usage/base": error(({ ref, why, fix }: Words<"ref" | "why" | "fix">) => ({
-    summary: `The base ${ref} ${why}`,
-    remedies: [fix, "Or plan without a base."],
-  })),
-  "usage/base_alone": error(({ other }: Words<"other">) => ({
-    summary: `A base cannot be combined with ${other}`,
+  }),
+  "usage/base": error({ summary: "The base {ref} {why}", remedies: ["{fix}", "Or plan without a base."] }),
+  "usage/base_alone": error({
+    summary: "A base cannot be combined with {other}",
     detail: "With a base, the plan contains all changes since the commit.",
-    remedies: [`Pass either a base or ${other}.`],
-  })),
-  "usage/base_of_stack": error(() => ({
+    remedies: ["Pass either a base or {other}."],
+  }),
+  "usage/base_of_stack": error({
     summary: "A base requires a declaration in YAML, but this project is a stack",
     remedies: ["Plan without a base, or select targets."],
-  })),
-  "trust.untrusted/base": error(() => ({
+  }),
+  "trust.untrusted/base": error({
     summary: "A base cannot be combined with an untrusted declaration",
     detail: "A base runs git in the repository of the declaration.",
     remedies: ["Plan without a base. To read only objects that differ from the state, refresh only changed resources."],
-  })),
-  "usage/refresh_budget": error(() => ({
+  }),
+  "usage/refresh_budget": error({
     summary: "A budget for reads requires a refresh of all objects",
     detail: "Other refresh modes read only the objects that a plan needs, so a budget cannot limit them.",
     remedies: ["Remove the budget, or refresh all objects."],
-  })),
+  }),
   "usage/environments": error(({ names }: { readonly names: readonly string[] }) => ({
     summary: `This project has environments: ${names.join(", ")}`,
     detail: "Each environment has its own account and state.",
@@ -131,11 +128,11 @@ const messages = {
     summary: `The number of months is not a whole number from 1 to ${most}`,
     remedies: ["Pass a number such as 12."],
   })),
-  "usage/untrusted": error(({ work }: Words<"work">) => ({
-    summary: `${work} is not allowed for an untrusted declaration`,
+  "usage/untrusted": error({
+    summary: "{work} is not allowed for an untrusted declaration",
     detail: "An untrusted declaration can only be validated and planned.",
     remedies: ["Run the command in a job that trusts the declaration."],
-  })),
+  }),
   "usage/untrusted_app": error(() => ({
     summary: "The app is a program of the untrusted project, so it is not run",
     remedies: [advise("synthesize_elsewhere")],
@@ -144,59 +141,60 @@ const messages = {
     summary: `${file} is outside the project, so it is not read`,
     remedies: ["Replace it by a file inside the project.", ...(isNamable ? [advise("name_file")] : [])],
   })),
-  "trust.file/link": error(({ file }: File) => ({
-    summary: `${file} is a link, which is not allowed in an untrusted project`,
+  "trust.file/link": error({
+    summary: "{file} is a link, which is not allowed in an untrusted project",
     remedies: ["Replace the link by the file."],
-  })),
-  "trust.file/irregular": error(({ file }: File) => ({
-    summary: `${file} is not a regular file`,
+  }),
+  "trust.file/irregular": error({
+    summary: "{file} is not a regular file",
     remedies: ["Replace it by a regular file."],
-  })),
-  "trust.file/detour": error(({ file }: File) => ({
-    summary: `${file} is outside the project, because it uses a link`,
+  }),
+  "trust.file/detour": error({
+    summary: "{file} is outside the project, because it uses a link",
     remedies: ["Use the path of the link's target."],
-  })),
-  "trust.file/policy": error(({ file }: File) => ({
-    summary: `The policy ${file} is in the untrusted project`,
+  }),
+  "trust.file/policy": error({
+    summary: "The policy {file} is in the untrusted project",
     remedies: ["Use the policy of the main branch, in another folder."],
-  })),
-  "trust.file/state": error(({ file }: File) => ({
-    summary: `The state ${file} is outside the project`,
+  }),
+  "trust.file/state": error({
+    summary: "The state {file} is outside the project",
     remedies: ["Remove this setting from the declaration, and set it in the environment.", TRUST],
-  })),
-  "trust.untrusted/setting": error(({ what }: Words<"what">) => ({
-    summary: `The untrusted declaration ${what}`,
+  }),
+  "trust.untrusted/setting": error({
+    summary: "The untrusted declaration {what}",
     remedies: ["Remove this setting from the declaration, and set it in the environment.", TRUST],
-  })),
+  }),
   "trust.untrusted/backend": error(({ type }: Words<"type">) => ({
     summary: `The untrusted declaration has the backend ${type}`,
     remedies: [advise("copy_state")],
   })),
-  "trust.untrusted/channels": warning(() => ({
+  "trust.untrusted/channels": warning({
     summary: "A run of an untrusted declaration sends no notifications, so `notify` is not used",
-  })),
+  }),
   "notify.failed": warning(({ channel, failure, fix }: Words<"channel" | "failure"> & { fix: readonly Remedy[] }) => ({
     summary: `The notification to ${channel} failed: ${failure}`,
     remedies: [...fix, "Then send a test notification."],
   })),
-  "notify.failed/none": error(() => ({
+  "notify.failed/none": error({
     summary: "The project has no channel for notifications",
     remedies: ["Add a channel under `notify`, or set HOSTFORM_NOTIFY to a URL or a program."],
-  })),
-  "trust.untrusted/scale": error(({ alias }: Words<"alias">) => ({
-    summary: `The untrusted declaration sets the scale of amounts (money_scale) for the provider ${alias}`,
+  }),
+  "trust.untrusted/scale": error({
+    summary: "The untrusted declaration sets the scale of amounts (money_scale) for the provider {alias}",
     remedies: [
       "Remove money_scale, and set HOSTING_MONEY_SCALE where HOSTING_BASE_URL is set. You can keep money_scale if it equals HOSTING_MONEY_SCALE.",
     ],
-  })),
-  "trust.untrusted/budget": error(({ alias }: Words<"alias">) => ({
-    summary: `The untrusted declaration sets more than 60 requests a minute for the provider ${alias}`,
+  }),
+  "trust.untrusted/budget": error({
+    summary: "The untrusted declaration sets more than 60 requests a minute for the provider {alias}",
     remedies: ["Set at most 60. With more, the host rejects requests of other programs with this token."],
-  })),
-  "trust.untrusted/words": error(({ alias, word }: Words<"alias" | "word">) => ({
-    summary: `The untrusted declaration changes the meaning of a known status (status_words: ${word}) for the provider ${alias}`,
+  }),
+  "trust.untrusted/words": error({
+    summary:
+      "The untrusted declaration changes the meaning of a known status (status_words: {word}) for the provider {alias}",
     remedies: ["Map only status words that hostform does not know.", TRUST],
-  })),
+  }),
   "trust.untrusted/variable": error(({ name }: Words<"name">) => ({
     summary: `The untrusted stack reads the environment variable TF_VAR_${name}`,
     remedies: [advise("give_variable", name), "If the variable is not secret, add its name to HOSTFORM_ENV_ALLOW."],
@@ -205,10 +203,10 @@ const messages = {
     summary: `No *.tf.json was found in ${file}`,
     remedies: [advise("synthesize")],
   })),
-  "stack.manifest/circle": error(({ names }: Words<"names">) => ({
-    summary: `The dependencies of the stacks form a cycle: ${names}`,
+  "stack.manifest/circle": error({
+    summary: "The dependencies of the stacks form a cycle: {names}",
     remedies: ["Remove one of the references between these stacks."],
-  })),
+  }),
   "stack.variables/stray": error(({ name }: Words<"name">) => ({
     summary: `None of the stacks declares a variable ${JSON.stringify(name)}`,
     remedies: [advise("stray_variable")],
@@ -228,10 +226,10 @@ const messages = {
     detail: `The stacks are ${names}.`,
     remedies: [advise("name_stack")],
   })),
-  "plan.address/unknown": error(({ name, meant, purpose }: Words<"name" | "meant" | "purpose">) => ({
-    summary: `${name} cannot be ${purpose}: no such resource is declared or in the state.${meant}`,
+  "plan.address/unknown": error({
+    summary: "{name} cannot be {purpose}: no such resource is declared or in the state.{meant}",
     remedies: ["Pass the address as a plan shows it."],
-  })),
+  }),
   "plan.saved/unfit": error(({ held }: { readonly held: readonly string[] }) => ({
     summary: "The plan cannot be applied as a whole",
     detail: `Skipped resources: ${some(held)}.`,
@@ -246,21 +244,8 @@ const messages = {
     summary: `The plan ${file} cannot be read: ${reason}`,
     remedies: [advise("plan_file")],
   })),
-  "plan.saved/foreign": error(({ file, detail }: File & Words<"detail">) => ({
-    summary: `${file} is not a plan that hostform saved`,
-    detail,
-    remedies: [NEW_PLAN],
-  })),
-  "plan.saved/file": error(({ file, what, detail }: File & Words<"what" | "detail">) => ({
-    summary: `${file} ${what}`,
-    detail,
-    remedies: [NEW_PLAN],
-  })),
-  "plan.saved/stale": error(({ summary, detail }: Words<"summary" | "detail">) => ({
-    summary,
-    detail,
-    remedies: [NEW_PLAN, "No request was sent."],
-  })),
+  "plan.saved/file": error({ summary: "{file} {what}", detail: "{detail}", remedies: [NEW_PLAN] }),
+  "plan.saved/stale": error({ summary: "{summary}", detail: "{detail}", remedies: [NEW_PLAN, "No request was sent."] }),
   "usage/place": error(({ file, detail, holds }: File & Words<"detail" | "holds">) => ({
     summary: `The ${holds} cannot be ${holds === "report" ? "written to" : "saved as"} ${file}`,
     detail: `${detail} Nothing was changed.`,
@@ -271,21 +256,21 @@ const messages = {
     detail: `The declared backend replaces ${file}, which is no longer used.`,
     remedies: [advise("push_state", file)],
   })),
-  "state.backend/none": error(() => ({
+  "state.backend/none": error({
     summary: "The state cannot be migrated: the declaration has no remote backend",
     remedies: ["Add `backend` with `http`, `pg` or `s3` to the declaration."],
-  })),
-  "monitor.telemetry": warning(() => ({
+  }),
+  "monitor.telemetry": warning({
     summary: "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed",
     remedies: [
       "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` where hostform is installed, or unset the variable. A single executable cannot load packages.",
     ],
-  })),
-  "state.backend/settings": error(({ issues }: Words<"issues">) => ({
+  }),
+  "state.backend/settings": error({
     summary: "The backend s3 lacks settings, or has settings that are not valid",
-    detail: `${issues}.`,
+    detail: "{issues}.",
     remedies: ["Set bucket, key and region, or AWS_REGION."],
-  })),
+  }),
   "state.backend/credentials": error(({ profile }: { readonly profile: string | undefined }) => ({
     summary: "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set",
     detail: "hostform reads the credentials of the bucket only from the environment.",
@@ -293,56 +278,53 @@ const messages = {
       `Set them, or run: eval "$(aws configure export-credentials --profile ${profile ?? "NAME"} --format env)"`,
     ],
   })),
-  "state.backend/http": error(({ host }: Words<"host">) => ({
-    summary: `Plain http to ${host} would expose the state to the network`,
+  "state.backend/http": error({
+    summary: "Plain http to {host} would expose the state to the network",
     detail: "http is accepted for loopback addresses only.",
     remedies: [
       "Use https.",
       { do: "allow", limits: [{ limit: "insecure_http" }], when: "the connection is protected in another way" },
     ],
-  })),
-  "state.backend/storage": either(({ place, call, reason }: Words<"place" | "call" | "reason">) => ({
-    summary: `\`${call}\` of the state failed`,
-    detail: `${place}: ${reason}.`,
+  }),
+  "state.backend/storage": either({
+    summary: "`{call}` of the state failed",
+    detail: "{place}: {reason}.",
     remedies: ["Fix the storage. After an error of `release`, the state can stay locked."],
-  })),
+  }),
   "state.unwritable/kept": warning(({ file }: File) => ({
     summary: `The state of this run is in ${file}`,
     detail: "The backend has only a part of this state. The file may contain secrets; only you can read it.",
     remedies: [advise("push_kept", file)],
   })),
-  "state.unwritable/lost": warning(({ reason }: Words<"reason">) => ({
+  "state.unwritable/lost": warning({
     summary: "The state of this run could not be saved in the backend or in a file",
-    detail: reason,
+    detail: "{reason}",
     remedies: ["Plan again. The plan finds new objects in the account, so you can import them."],
-  })),
+  }),
   "terraform.export/encrypted": warning(({ engine }: Words<"engine">) => ({
     summary: "The state is encrypted, and Terraform cannot read it",
     remedies: [
       engine === "tofu" ? "Use OpenTofu, which reads it with the same TF_ENCRYPTION." : advise("decrypt_state"),
     ],
   })),
-  "plan.pending/adoption": error(({ names }: Words<"names">) => ({
-    summary: `Nothing was adopted: ${names} may exist in the account, but the state has no id`,
+  "plan.pending/adoption": error({
+    summary: "Nothing was adopted: {names} may exist in the account, but the state has no id",
     remedies: [{ do: "apply_again" }, RESOLVE],
-  })),
-  "plan.pending/forgotten": error(({ address }: Words<"address">) => ({
-    summary: `${address} was not removed from the state: it may have been ordered`,
+  }),
+  "plan.pending/forgotten": error({
+    summary: "{address} was not removed from the state: it may have been ordered",
     detail: "The state entry prevents a second order.",
     remedies: [RESOLVE],
-  })),
-  "plan.address/not_pending": error(({ name, meant }: Words<"name" | "meant">) => ({
-    summary: `The state has no resource ${name}.${meant}`,
+  }),
+  "plan.address/not_pending": error({
+    summary: "The state has no resource {name}.{meant}",
     remedies: [{ do: "see", what: "pending" }],
-  })),
-  "api.not_found/candidate": error(({ noun, id }: Words<"noun" | "id">) => ({
-    summary: `Nothing was changed: ${noun} ${id} does not exist`,
+  }),
+  "api.not_found/candidate": error({ summary: "Nothing was changed: {noun} {id} does not exist", remedies: [RESOLVE] }),
+  "usage/no_list": error({
+    summary: "hostform cannot wait for the {noun}: the API has no call that shows it",
     remedies: [RESOLVE],
-  })),
-  "usage/no_list": error(({ noun }: Words<"noun">) => ({
-    summary: `hostform cannot wait for the ${noun}: the API has no call that shows it`,
-    remedies: [RESOLVE],
-  })),
+  }),
   "usage/recorded": error(({ address, noun, recorded, id }: Words<"address" | "noun" | "recorded" | "id">) => ({
     summary: `${address} is already in the state, as ${noun} ${recorded}`,
     remedies: [
@@ -361,15 +343,15 @@ const messages = {
     summary: "A client is selected, but no file assigns services to clients, and the API has no clients",
     remedies: [advise("clients_file")],
   })),
-  "usage/unmatched": error(({ pattern }: Words<"pattern">) => ({
-    summary: `The pattern ${pattern} matches no domain of the account`,
+  "usage/unmatched": error({
+    summary: "The pattern {pattern} matches no domain of the account",
     remedies: [{ do: "see", what: "services" }],
-  })),
-  "file.refused/kept": error(({ file, reason }: File & Words<"reason">) => ({
-    summary: `The lists that the API returned cannot be saved: ${reason}`,
-    detail: file,
+  }),
+  "file.refused/kept": error({
+    summary: "The lists that the API returned cannot be saved: {reason}",
+    detail: "{file}",
     remedies: ["Free disk space.", { do: "name_state" }],
-  })),
+  }),
 } satisfies Catalogue;
 
 export const problem = problemsOf(messages);

@@ -36,8 +36,8 @@ export interface Origin {
   readonly declaration: readonly FileDigest[];
   /** URL of the API by provider alias. Null if unknown. */
   readonly accounts: Readonly<Record<string, string | null>>;
-  /** Account mark by provider alias. Undefined if an earlier version wrote the plan. */
-  readonly identities?: Readonly<Record<string, AccountMark>>;
+  /** Account mark by provider alias. */
+  readonly identities: Readonly<Record<string, AccountMark>>;
   /** Commit of the declaration. Only for people: the files and the state decide. */
   readonly commit?: string;
   /** Name of the environment, for a mandate. The files and the state decide. */
@@ -52,8 +52,10 @@ interface FileDigest {
   readonly digest: string;
 }
 
+type Here = Omit<Origin, "identities">;
+
 /** Returns the origin of this run. */
-export async function originOf(source: ProjectSource, desired: Desired, state: State): Promise<Origin> {
+export async function originOf(source: ProjectSource, desired: Desired, state: State): Promise<Here> {
   const addressOf = ({ baseUrl = source.env.HOSTING_BASE_URL }: ProviderConfig) => baseUrl?.replace(/\/+$/, "") || null;
   return {
     lineage: state.lineage,
@@ -90,7 +92,7 @@ export async function runsSince(time: string, { history }: Pick<OpenState, "hist
  * @param before sentences about the runs since the plan, if any is known.
  * @throws HostformError `plan.saved` with the difference.
  */
-export function checkOrigin(saved: Origin, here: Origin, before?: string): void {
+export function checkOrigin(saved: Here, here: Here, before?: string): void {
   if (saved.lineage !== here.lineage && saved.lineage !== "") {
     const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
     stale("The plan was created from another state", `Its lineage is ${saved.lineage}; ${found}.`);

@@ -321,8 +321,7 @@ async function makePlan(
   const accounts = (alias: string) => providers.get(alias).account;
   const hasMoved = guards?.accountMoved === true;
   // For a saved plan, the account of the plan is also accepted.
-  const { identities = {} } = saved?.origin ?? {};
-  requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, identities);
+  requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, saved?.origin.identities);
   const dated = command === "status" ? await withFirstSuspensions(state, providers) : state;
   // A run that only plans may use a token with only the ability `view`.
   const shared = { state: dated, kinds, env, reorder: new Set(reorder), isReading: isReading({ command, unattended }) };

@@ -17,7 +17,6 @@ import { stateFolder } from "../core/local/index.ts";
 import {
   attempt,
   type Change,
-  type Diagnostic,
   type EnvVars,
   fail,
   ifErrno,
@@ -77,6 +76,7 @@ export const MOST_BYTES = 256 * 1024 * 1024;
 const FORM = "hostform plan";
 const BEGINNING = new RegExp(`^\\s*\\{\\s*"form"\\s*:\\s*"${FORM}"`);
 const BEGINNING_BYTES = 256;
+const FOREIGN = "is not a plan that hostform saved";
 
 /**
  * Returns the location for a plan or a report, with links resolved. Links of an untrusted project must stay inside the
@@ -197,7 +197,7 @@ export async function readSavedPlan({ source, state }: Project, file: string): P
 export async function planBytes({ cwd }: ProjectSource, file: string): Promise<Buffer> {
   const unreadable = ifErrno((reason) => raise("plan.saved/unreadable", { file, reason }));
   const bytes = await read(path.resolve(cwd, file), { limit: MOST_BYTES + 1, streams: true }).catch(unreadable);
-  if (bytes.length > MOST_BYTES) raise("plan.saved/foreign", { file, detail: "It is too large for one." });
+  if (bytes.length > MOST_BYTES) raise("plan.saved/file", { file, what: FOREIGN, detail: "It is too large for one." });
   return bytes;
 }
 
@@ -254,7 +254,7 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
   }
   if (!isObject(json) || json.form !== FORM) {
     const detail = "The JSON and the other formats of a plan are for reading; only a saved plan can be applied.";
-    return raise("plan.saved/foreign", { file, detail });
+    return raise("plan.saved/file", { file, what: FOREIGN, detail });
   }
   const { form: _, version, checksum: stated, ...rest } = json;
   if (version !== VERSION && version !== PROVED_VERSION) {
@@ -277,24 +277,20 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
     const detail = "An object has the same key twice, so other programs may read other values.";
     return raise("plan.saved/file", { file, what: "was edited", detail });
   }
-  const saved = upgraded(body as unknown as SavedPlan);
-  return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
+  const { plan, ...saved } = body as unknown as SavedPlan;
+  // No file can replace the words of a kind.
+  const changes = plan.changes.map((change) => ({ ...change, words: wordsOfType(change.type) }));
+  return {
+    ...saved,
+    plan: { ...plan, changes },
+    ...(isProved && { proof: { key: key as JsonObject, text: proof, checksum: stated } }),
+  };
 }
 
 /** Returns the words of a kind. For an unknown kind: its type. */
 export function wordsOfType(type: string): KindWords {
   const kind = kinds.get(type);
   return kind === undefined ? { noun: type, plural: type, name: "id" } : wordsOf(kind);
-}
-
-/** Converts a plan of an earlier version. It contains remedies as one sentence (`fix`), and changes without words. */
-function upgraded(saved: SavedPlan): SavedPlan {
-  const diagnostics = saved.plan.diagnostics.map((one: Diagnostic & { readonly fix?: string }): Diagnostic => {
-    const { fix, ...diagnostic } = one;
-    return fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
-  });
-  const changes = saved.plan.changes.map((change) => ({ ...change, words: wordsOfType(change.type) }));
-  return { ...saved, plan: { ...saved.plan, diagnostics, changes } };
 }
 
 /** Returns the addresses that a plan changes or moves. Empty if the plan changes nothing in the account. */
@@ -369,7 +365,7 @@ const shape = z.looseObject({
     mode: z.enum(["apply", "destroy"]),
     targets: addresses,
     reorder: addresses,
-    replace: addresses.optional(),
+    replace: addresses,
     orderAnyway: addresses,
     guards: guardForm,
   }),
@@ -380,14 +376,14 @@ const shape = z.looseObject({
     project: z.string(),
     declaration: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     accounts: z.record(z.string(), z.string().nullable()),
-    identities: z.record(z.string(), accountShape).optional(),
+    identities: z.record(z.string(), accountShape),
     commit: z.string().optional(),
     environment: z.string().optional(),
     sequence: z.record(z.string(), z.int()).optional(),
   }),
   plan: z.looseObject({
     timestamp: z.string(),
-    diagnostics: z.array(z.looseObject({ fix: z.string().optional() })),
+    diagnostics: z.array(z.looseObject({})),
     changes: z.array(
       z.looseObject({
         address: z.string(),

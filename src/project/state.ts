@@ -157,8 +157,7 @@ export class ProjectState {
   owner(lineage: string): string | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms?.mark;
     const { dir } = this.#parts.source;
-    // The first two elements are equal for compatibility with earlier versions.
-    return jsonText(this.#file === undefined ? ["remote", lineage] : [dir, dir, lineage]);
+    return jsonText([this.#file === undefined ? "remote" : dir, lineage]);
   }
 
   /**

@@ -112,3 +112,16 @@ it("no code changes the severity of a diagnostic after its creation", () => {
   );
   expect(changing).toEqual([]);
 });
+
+describe("a name in braces", () => {
+  it("is replaced by its parameter, and a value with braces or `$` stays as it is", () => {
+    const { summary, detail, remedies } = say("store.newer", { place: "{place} $& {detail}" });
+    expect(summary).toBe("A newer version wrote {place} $& {detail}");
+    expect(detail).toBe("This version cannot write to {place} $& {detail}.");
+    expect(remedies).toEqual(["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."]);
+  });
+
+  it("is replaced in each text of each message", () => {
+    for (const { name, said } of all) expect(wordsOf(said), name).not.toMatch(/(?<!\$)\{[a-z]+\}/);
+  });
+});

@@ -186,7 +186,7 @@ describe("removals", () => {
     await project.apply();
     await project.declare({ project: "guarded", webhooks: hooks(6) });
     const text = await expectRefused(project, "guard.removals");
-    expect(text).toContain("The plan removes 4 of 10 resources in the state (40%); the default limit is 30%");
+    expect(text).toContain("The plan removes 4 of 10 resources in the state (40%); the default limit allows 30%");
     await project.declare({ project: "guarded", webhooks: hooks(7) });
     await project.apply();
     expect(project.control.list("webhooks")).toHaveLength(7);

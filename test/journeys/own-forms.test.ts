@@ -229,19 +229,6 @@ describe("an own form", () => {
     await project.apply();
     await project.expectNoChanges();
   });
-
-  it("that an earlier version recorded alone counts for the recorded value", async () => {
-    const project = await behind(client(), { now: { name: onText((text) => text.toUpperCase().replace(/ .*/, "")) } });
-    await project.apply();
-    const state = JSON.parse((await project.stateText()) ?? "");
-    const [instance] = state.resources[0].instances;
-    const mark = JSON.parse(Buffer.from(instance.private, "base64").toString());
-    expect(mark.shown).toEqual({ name: { sent: "Acme Georgia International", is: "ACME", times: 1 } });
-    const { created: _, ...older } = { ...mark, shown: { name: "ACME" } };
-    instance.private = Buffer.from(JSON.stringify(older)).toString("base64");
-    await project.restoreState(JSON.stringify(state));
-    await project.expectNoChanges();
-  });
 });
 
 describe("a value that no call changes", () => {

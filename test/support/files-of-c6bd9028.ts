@@ -21,7 +21,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, onTestFinished, vi } from "vitest";
-import { openDatabase } from "../../src/core/local/index.ts";
+import { openDatabase, SqliteStore } from "../../src/core/local/index.ts";
 import type { Diagnostic, Json, JsonObject } from "../../src/core/model/index.ts";
 import { newConnection } from "../../src/fronts/terraform/calls/call.ts";
 import { openSession } from "../../src/fronts/terraform/provider/session.ts";
@@ -112,7 +112,7 @@ export function deriveOutcome(fixture: Fixture, age: string, outcome: Outcome): 
 export const declarationOf = ({ form, scenario }: Fixture): string => read(form, scenario, "hosting.yaml");
 
 /** Copies the files of a fixture to a folder, and the user's state folder to `home` below it. */
-export function layOut(fixture: Fixture, folder: string): void {
+export async function layOut(fixture: Fixture, folder: string): Promise<void> {
   const { form, scenario, point } = fixture;
   const from = path.join(FIXTURES, form, scenario, point);
   cpSync(from, folder, { recursive: true, filter: (file) => !file.endsWith(".gz") });
@@ -125,21 +125,58 @@ export function layOut(fixture: Fixture, folder: string): void {
     if (!name.endsWith(".gz")) continue;
     const file = path.join(home, name.slice(0, -".gz".length));
     writeFileSync(file, gunzipSync(readFileSync(path.join(from, "home", name))), { mode: 0o600 });
-    if (file.endsWith(".creates") && form !== "terraform") moveOwner(file, fixture, folder);
   }
+  await fillStore(fixture, folder);
 }
 
 /**
- * Replaces the owner in the ledger of creates. The owner is a digest of the state's folder, so the digest of the new
- * folder is necessary.
+ * Writes the two ledgers of a fixture into a store, because c6bd9028 had no store. The owner of a create is a digest of
+ * the state's folder, so the digest of the new folder is necessary.
  */
-function moveOwner(file: string, { killed: { lineage } }: Fixture, folder: string): void {
-  const ownerIn = (dir: string) => hash("sha256", `${path.basename(file)}\n${JSON.stringify([dir, dir, lineage])}`);
+async function fillStore({ form, killed: { at, lineage } }: Fixture, folder: string): Promise<void> {
+  const home = path.join(folder, "home");
+  const ledger = readdirSync(home).find((name) => name.endsWith(".creates")) ?? "";
+  const account = path.basename(ledger, ".creates");
+  const file = path.join(home, `${hash("sha256", `hostform origin\n${BASE_URL}`).slice(0, 32)}.store`);
+  const ignore = () => undefined;
+  const store = new SqliteStore(() => file, {
+    account,
+    clock: testClock(Date.parse(at)),
+    onCountingAlone: ignore,
+    onCreatingAlone: ignore,
+  });
+  await store.note(
+    rowsOf(path.join(home, "creates.journal")).map(({ project, type, name, resource }) => ({
+      list: JSON.stringify(["entries", account, project, type]),
+      name: String(name),
+      value: JSON.parse(String(resource)),
+    })),
+  );
+  await store.close();
+  const ownerOf = (...place: unknown[]) => hash("sha256", `${ledger}\n${JSON.stringify(place)}`);
+  const earlier = ownerOf(WRITTEN_IN, WRITTEN_IN, lineage);
   const database = openDatabase(file);
-  for (const { owner } of database.prepare("SELECT DISTINCT owner FROM creates").all())
-    expect([ownerIn(WRITTEN_IN), ""]).toContain(owner);
-  database.prepare("UPDATE creates SET owner = ? WHERE owner = ?").run(ownerIn(folder), ownerIn(WRITTEN_IN));
+  const add = database.prepare(
+    "INSERT INTO intents (account, process, id, place, thing, likeness, at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  for (const { serial, process, owner, thing, at: begun, outcome } of rowsOf(path.join(home, ledger))) {
+    if (form !== "terraform") expect([earlier, ""]).toContain(owner);
+    const place = owner === earlier ? ownerOf(folder, lineage) : String(owner);
+    const state = outcome === "made" ? "answered" : outcome === "begun" ? "open" : "unknown";
+    // A row holds the digest of a thing or of a likeness. The two digests differ.
+    const names = [place, String(thing), thing === "" ? null : String(thing)];
+    add.run(account, String(process), `creates ${account} ${serial}`, ...names, Number(begun), state);
+  }
   database.close();
+}
+
+/** Returns the rows of a ledger of c6bd9028. Empty without a file. */
+function rowsOf(file: string) {
+  if (!existsSync(file)) return [];
+  const database = openDatabase(file);
+  const rows = database.prepare("SELECT * FROM creates ORDER BY serial").all();
+  database.close();
+  return rows;
 }
 
 /**
@@ -198,7 +235,7 @@ export async function projectOf(fixture: Fixture): Promise<Project> {
     sandbox: sandboxOf(fixture, clock),
     env: { HOSTING_BASE_URL: BASE_URL, ...(form === "sealed" && { HOSTFORM_STATE_KEY: STATE_KEY }) },
   });
-  layOut(fixture, project.dir);
+  await layOut(fixture, project.dir);
   project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
   const backend = existsSync(path.join(project.dir, "backend.json")) ? await startBackend(project.dir) : undefined;
   redirect({ [PORT]: project.sandbox.url, [BACKEND_PORT]: backend?.url });
@@ -262,7 +299,7 @@ export async function terraformOf(fixture: Fixture, place = "fixtures"): Promise
   const clock = clockAfter(fixture);
   const sandbox = await startSandbox(sandboxOf(fixture, clock));
   const folder = mkdtempSync(quickFolder("killed"));
-  layOut(fixture, folder);
+  await layOut(fixture, folder);
   const machine = new KilledMachine(sandbox, clock, folder, place);
   onTestFinished(async () => {
     await machine.close();
@@ -279,11 +316,7 @@ export async function terraformOf(fixture: Fixture, place = "fixtures"): Promise
 
 /** Returns the requests without a response in a journal of the provider. */
 function pendingIn(file: string): KilledTerraform["pending"] {
-  if (!existsSync(file)) return [];
-  const database = openDatabase(file);
-  const rows = database.prepare("SELECT resource FROM creates").all();
-  database.close();
-  return rows.flatMap(({ resource }) => {
+  return rowsOf(file).flatMap(({ resource }) => {
     const { pending } = JSON.parse(String(resource)).private;
     return pending === undefined ? [] : [{ idempotency_key: pending.idempotencyKey ?? null, body: pending.body }];
   });

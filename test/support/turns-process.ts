@@ -22,7 +22,6 @@ const store = new SqliteStore(() => file, {
       return systemClock.sleep(ms, signal);
     },
   },
-  earlier: { creates: `${file}.c`, journal: `${file}.j` },
   onCreatingAlone: (reason) => print(String(reason)),
 });
 

@@ -109,13 +109,6 @@ export function openStore(options: StoreOptions): AccountStore {
     isResettable,
     // Another sandbox may have the same URL and ids, but has another token.
     scope: isSandbox ? account : "",
-    earlier:
-      folder === undefined
-        ? undefined
-        : {
-            creates: inHome(`${account}.creates`),
-            journal: path.join(folder, "creates.journal"),
-          },
     onCountingAlone: (reason) =>
       alone(
         problem(REFUSING.has(databaseTrouble(reason)) ? "provider.ledger/refused" : "provider.ledger", {
@@ -238,7 +231,7 @@ function removeUnused(created: string, unusedMs: number): void {
   const timeOf = (file: string) => look(file)?.writtenAt ?? 0;
   try {
     const files = listNow(folder)
-      .filter((name) => /\.(?:requests|creates|store)(?:\.damaged|-journal|-wal|-shm|\.lock|\.next)?$/.test(name))
+      .filter((name) => /\.store(?:\.damaged|-journal|-wal|-shm)?$/.test(name))
       .map((name) => path.join(folder, name))
       .filter((file) => !file.startsWith(created));
     const newest = Math.min(Date.now(), Math.max(...files.map(timeOf)));

@@ -149,7 +149,7 @@ function removalGuards(
   if (maxRemovals !== undefined && removed.length > maxRemovals)
     found.push(problem("guard.removals", { ...about, limit: maxRemovals, range: ranges?.maxRemovals }));
   if (maxRemovalsPercent !== undefined && exceeds(removed.length, recorded, maxRemovalsPercent)) {
-    const limit = { limit: maxRemovalsPercent, range: ranges?.maxRemovalsPercent };
+    const limit = { by: "max_removals_percent", limit: maxRemovalsPercent, range: ranges?.maxRemovalsPercent };
     found.push(problem("guard.removals/percent", { ...about, ...limit }));
   }
   // A destroy is a removal on purpose. Only a declared limit applies.
@@ -158,7 +158,7 @@ function removalGuards(
   if (maxRemovals !== undefined || maxRemovalsPercent !== undefined) return [];
   if (unattended) return [problem("guard.removals/unattended", about)];
   return recorded >= DEFAULT_FROM && exceeds(removed.length, recorded, DEFAULT_PERCENT)
-    ? [problem("guard.removals/default", { ...about, limit: DEFAULT_PERCENT })]
+    ? [problem("guard.removals/percent", { ...about, by: "the default limit", limit: DEFAULT_PERCENT })]
     : [];
 }
 

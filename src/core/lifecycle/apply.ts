@@ -8,7 +8,7 @@ import {
   type JsonObject,
   type ValueObject,
 } from "../model/index.ts";
-import { formsOf, recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
+import { recordedOnly, recordOf, targetAttributes, without } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended } from "./context.ts";
 import { create, refuseTaken, writeOut } from "./create.ts";
 import { reportOutcome } from "./create-turn.ts";
@@ -194,7 +194,7 @@ async function changeInPlace(progress: Progress, wanted: JsonObject): Promise<bo
   const { kind, change, attributes: from, config, context, mark } = progress;
   await sendSteps(progress, await stepsToward(kind, from, wanted, config, context));
   if (progress.awaiting === "status") return false;
-  const before = formsOf(mark, from);
+  const before = mark.shown ?? {};
   const forms = formsTried(kind, { from, wanted, after: progress.attributes }, before);
   if (equal(forms, before)) return false;
   progress.mark = withForms(progress.mark, forms);

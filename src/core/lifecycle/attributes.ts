@@ -5,8 +5,8 @@ import type { AttributeEntry, Created, Kind, Remote } from "../kinds/kind.ts";
 import {
   type Change,
   equal,
+  type Forms,
   hasUnknown,
-  isObject,
   type Json,
   type JsonObject,
   join,
@@ -56,24 +56,6 @@ export function sameValue(meta: AttributeMeta, a: Value, b: Value): boolean {
   return meta.same(a as Json, b as Json);
 }
 
-/** Normalized values by attribute: values that the host stored in another format than hostform sent. */
-export type Forms = Readonly<Record<string, OwnForm>>;
-
-/**
- * Returns the normalized values in a state entry.
- * @param recorded Attributes in the state. Earlier versions saved no sent value.
- */
-export function formsOf({ shown }: PrivateMark, recorded: JsonObject): Forms {
-  if (shown === undefined) return NO_FORMS;
-  const forms = Object.entries(shown).map(([name, form]): [string, OwnForm] => [
-    name,
-    isObject(form) && "times" in form ? (form as OwnForm) : { sent: recorded[name] ?? null, is: form, times: 1 },
-  ]);
-  return Object.fromEntries(forms);
-}
-
-const NO_FORMS: Forms = {};
-
 /** Returns true if the host's normalized value is treated as equal to the sent value. */
 export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is, foreign }: OwnForm): boolean =>
   !foreign && ownForm?.(sent, is, true) === true;
@@ -96,7 +78,7 @@ export function refreshed(
   kind: Kind,
   recorded: JsonObject | undefined,
   { id, attributes: live }: Live,
-  forms: Forms = NO_FORMS,
+  forms: Forms = {},
 ): JsonObject {
   const value = ({ name, type, meta }: AttributeEntry): Json => {
     if (name === "id") return id;

@@ -13,7 +13,7 @@ import {
   type JsonObject,
   momentOf,
 } from "../model/index.ts";
-import { createdAttributes, formsOf, parentOf } from "./attributes.ts";
+import { createdAttributes, parentOf } from "./attributes.ts";
 import { isLate, wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, reportOutcome } from "./create-turn.ts";
@@ -196,7 +196,7 @@ async function attempt(
 async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const { progress, planned, kind, change } = creation;
   progress.context.fate.did.add("create");
-  const before = formsOf(progress.mark, change.before ?? {});
+  const before = progress.mark.shown ?? {};
   const number = planned[kind.fromCatalogue?.attribute ?? ""];
   const plans = await progress.context.account.knownPlans(true).catch(ifExplained(() => []));
   const { live, forms: plan } = soldAs(kind, { number }, made.attributes, plans);

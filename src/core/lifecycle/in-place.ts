@@ -10,7 +10,7 @@ import {
   type PrivateMark,
   type QueuedJob,
 } from "../model/index.ts";
-import { formsOf, parentOf, refreshed } from "./attributes.ts";
+import { parentOf, refreshed } from "./attributes.ts";
 import { type ApplyContext, busyPause, isBusy, wasRefused } from "./context.ts";
 import { intentOf } from "./intents.ts";
 import { isJustCreated } from "./pending-create.ts";
@@ -56,7 +56,7 @@ async function awaitJob(progress: Progress, job: QueuedJob): Promise<void> {
   const remote = await context.watch.wait(kind, change.address, String(attributes.id), parent, done);
   if (remote === undefined) progress.awaiting = "job";
   else {
-    progress.attributes = refreshed(kind, attributes, remote, formsOf(mark, attributes));
+    progress.attributes = refreshed(kind, attributes, remote, mark.shown);
     progress.mark = observedMark(mark, remote.phase);
     if (!done(remote)) {
       progress.awaiting = "status";

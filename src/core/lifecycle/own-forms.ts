@@ -11,6 +11,7 @@ import {
   conditionWarning,
   type Diagnostic,
   equal,
+  type Forms,
   type Json,
   type JsonObject,
   type OwnForm,
@@ -19,16 +20,7 @@ import {
   type ResourceState,
   type Value,
 } from "../model/index.ts";
-import {
-  attributesOf,
-  type Forms,
-  formsOf,
-  isBelieved,
-  isLeftOut,
-  mayBeSame,
-  refreshed,
-  sameValue,
-} from "./attributes.ts";
+import { attributesOf, isBelieved, isLeftOut, mayBeSame, refreshed, sameValue } from "./attributes.ts";
 import { isOfPlan } from "./sold-plan.ts";
 
 /** Number of changes without effect after which hostform accepts the host's value. */
@@ -118,7 +110,7 @@ export function reread(
   more: Forms = {},
   occasion: Occasion = mark.created === undefined ? "later" : "first",
 ): { readonly attributes: JsonObject; readonly forms: Forms } {
-  const seen = formsSeen(kind, { sent, live: remote.attributes, before: formsOf(mark, sent) }, occasion);
+  const seen = formsSeen(kind, { sent, live: remote.attributes, before: mark.shown ?? {} }, occasion);
   const forms = { ...seen, ...more };
   return { attributes: refreshed(kind, sent, remote, forms), forms };
 }

@@ -16,7 +16,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { billingConditions, goneCondition, isHeldByInvoice, suspensionMark } from "./attention.ts";
-import { attributesOf, formsOf, sameValue, unclearOf } from "./attributes.ts";
+import { attributesOf, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
 import { formNotices, isOwnForm, isUnkept, reread, unkept, withForms } from "./own-forms.ts";
 import { isPendingCreate, namesOutcome, type PendingCreate, withoutRequests } from "./pending-create.ts";
@@ -130,8 +130,8 @@ function planResent(
 /** Plans to adopt the result of a pending creation. */
 function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   const planned = planResource({ ...input, prior: undefined });
-  const forms = formsOf(planned.change.private, {});
-  return { ...planned, change: { ...planned.change, private: withForms(withoutRequests(prior.private), forms) } };
+  const { shown = {} } = planned.change.private;
+  return { ...planned, change: { ...planned.change, private: withForms(withoutRequests(prior.private), shown) } };
 }
 
 function planCreate(
@@ -189,7 +189,7 @@ function planPresent(
   const differences: Difference[] = [];
   const conditions: Condition[] = [];
   const subject = { kind, address: input.address, sensitive: secretNames(input) };
-  const known = formsOf(prior?.private ?? {}, prior?.attributes ?? {});
+  const known = prior?.private.shown ?? {};
   const { forms = known } = seen;
   const seenMark = prior?.private ?? {};
   const { invoices, now } = input;

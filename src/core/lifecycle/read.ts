@@ -5,6 +5,7 @@ import { problem, raise } from "../messages/index.ts";
 import {
   ApiError,
   type Diagnostic,
+  type Forms,
   isForbidden,
   isNoList,
   type JsonObject,
@@ -13,7 +14,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { type Forms, parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
+import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
 import { learnFromRow } from "./habits.ts";
 import { reread } from "./own-forms.ts";
 import { isJustCreated, madeBetween, type PendingCreate } from "./pending-create.ts";

@@ -4,6 +4,7 @@ import { identityOf, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { raise } from "../messages/index.ts";
 import {
   ApiError,
+  type Forms,
   isNotFound,
   type Json,
   type JsonObject,
@@ -12,7 +13,7 @@ import {
   type ResourceState,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { type Forms, parentOf, sensitiveNames, unreadableOf } from "./attributes.ts";
+import { parentOf, sensitiveNames, unreadableOf } from "./attributes.ts";
 import { foresee } from "./decide.ts";
 import { learnFromUser } from "./habits.ts";
 import { openValues, otherForms, reread, takenForms, withForms } from "./own-forms.ts";

@@ -8,6 +8,7 @@ import type { Kind, Remote } from "../kinds/kind.ts";
 import { conditionFor } from "../messages/index.ts";
 import {
   type Condition,
+  type Forms,
   ifExplained,
   isPart,
   type Json,
@@ -18,7 +19,6 @@ import {
   type Value,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { type Forms, formsOf } from "./attributes.ts";
 
 interface Order {
   /** Number of the ordered hosting plan. */
@@ -73,7 +73,7 @@ export async function asSold<Live extends Pick<Remote, "attributes">>(
   const { fromCatalogue: of } = kind;
   if (of === undefined) return { remote, forms: {} };
   const { attributes: live } = remote;
-  const { [of.attribute]: form, [of.name]: named } = formsOf(mark, recorded);
+  const { [of.attribute]: form, [of.name]: named } = mark.shown ?? {};
   const number = form?.sent ?? recorded[of.attribute];
   const was = recorded[of.name] ?? null;
   const shown = live[of.name] ?? null;

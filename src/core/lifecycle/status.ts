@@ -8,6 +8,7 @@ import {
   ApiError,
   type Condition,
   type Diagnostic,
+  type Forms,
   HostformError,
   isPaid,
   type JsonObject,
@@ -17,7 +18,7 @@ import {
   type QueuedJob,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { attributesOf, type Forms, parentOf } from "./attributes.ts";
+import { attributesOf, parentOf } from "./attributes.ts";
 import { withForms } from "./own-forms.ts";
 import { withoutRequests } from "./pending-create.ts";
 

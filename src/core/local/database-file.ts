@@ -15,8 +15,8 @@ interface DatabaseForm<S> {
   modeOf?(database: DatabaseSync, place: string, isEmpty: boolean): string;
   /** Prepares the repeated statements. */
   prepare(database: DatabaseSync): S;
-  /** Runs in a transaction after each opening. @param isNew true for a new file. @returns a step for after the commit. */
-  onOpen?(statements: S, isNew: boolean): (() => void) | undefined;
+  /** Runs in a transaction after each opening. @param isNew true for a new file. */
+  onOpen?(statements: S, isNew: boolean): void;
   /** Called after a corrupted file was renamed. */
   onDamaged?(): void;
   /** Opens the database. Default: {@link openDatabase}. */
@@ -154,16 +154,14 @@ export class DatabaseFile<S> {
   }
 
   #prepare(opened: Opened<S>, isNew: boolean): void {
-    let end: (() => void) | undefined;
     try {
-      end = inTransaction(opened, () => this.#form.onOpen?.(opened.statements, isNew));
+      inTransaction(opened, () => this.#form.onOpen?.(opened.statements, isNew));
       opened.busy = undefined;
     } catch (error) {
       if (isNew || databaseTrouble(error) !== "busy") throw error;
       opened.busy = error;
     }
     this.#opened = opened;
-    end?.();
   }
 
   #recover(error: unknown): DatabaseTrouble {

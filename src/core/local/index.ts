@@ -22,7 +22,6 @@ export type {
   TurnRequest,
 } from "./account-store.ts";
 export { DatabaseFile, databaseTrouble, openDatabase, stateFolder } from "./database-file.ts";
-export { type EarlierFiles, entriesOf } from "./earlier-files.ts";
 export {
   beginSign,
   type EndSign,

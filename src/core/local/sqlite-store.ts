@@ -33,7 +33,6 @@ import {
   type TurnRequest,
 } from "./account-store.ts";
 import { DatabaseFile, databaseTrouble, PATIENCE_MS, whenFree } from "./database-file.ts";
-import { type EarlierFiles, hasEarlierFiles, importEarlierFiles } from "./earlier-files.ts";
 import { lockingPid } from "./file-lock.ts";
 import { SharedHoldings } from "./shared-holdings.ts";
 import { SharedRequests } from "./shared-requests.ts";
@@ -49,8 +48,6 @@ export interface SqliteStoreOptions {
   readonly isResettable?: boolean;
   /** Separates successive servers with the same URL, such as sandboxes. Default: one server. */
   readonly scope?: string;
-  /** Files of versions before the store. */
-  readonly earlier?: EarlierFiles | undefined;
   /** Opens a database. */
   readonly open?: ((path: string) => DatabaseSync) | undefined;
   /** Longest delay of an acceptance before its write, in milliseconds. */
@@ -111,9 +108,8 @@ export class SqliteStore implements AccountStore {
       modeOf,
       prepare,
       onOpen: (statements, isNew) => {
-        const end = this.#prepareFile(statements);
+        this.#prepareFile(statements);
         if (isNew) options.onNew?.(place());
-        return end;
       },
       onDamaged: () => options.onDamaged?.(place()),
       open: options.open,
@@ -291,16 +287,15 @@ export class SqliteStore implements AccountStore {
     );
   }
 
-  /** Returns true if the file or an earlier file exists. A reading run creates no file and needs no folder. */
+  /** Returns true if the file exists. A reading run creates no file and needs no folder. */
   #exists(): boolean {
-    const { earlier } = this.#options;
     return attempt(
-      () => exists(this.#place()) || (earlier !== undefined && hasEarlierFiles(earlier)),
+      () => exists(this.#place()),
       () => false,
     );
   }
 
-  #prepareFile(statements: StoreStatements): (() => void) | undefined {
+  #prepareFile(statements: StoreStatements): void {
     const { putIntent, meta, putMeta } = statements;
     const now = this.#options.clock.now();
     removeOld(statements, now);
@@ -311,7 +306,6 @@ export class SqliteStore implements AccountStore {
       putIntent.run("", "", randomUUID(), "", "", null, now, "unknown");
       putMeta.run("damaged", setAside);
     }
-    return this.#options.earlier && importEarlierFiles(statements, this.account, this.#options.earlier);
   }
 
   #put({ putIntent }: StoreStatements, intent: LeavingCreate, state: StoredCreate["state"] | "open"): void {
@@ -320,7 +314,7 @@ export class SqliteStore implements AccountStore {
     putIntent.run(this.account, this.#who, id, ...names, at, state);
   }
 
-  /** Returns the digest of a name. Must not change: the imported files of earlier versions contain digests of this form. */
+  /** Returns the digest of a name. Must not change, because the rows of other versions contain it. */
   #digest(text: string): string {
     return text === "" ? "" : hash("sha256", `${this.account}.creates\n${text}`);
   }

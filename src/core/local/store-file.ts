@@ -70,7 +70,6 @@ export function prepare(database: DatabaseSync) {
     putNote: database.prepare("INSERT OR REPLACE INTO notes (list, name, at, until, value) VALUES (?, ?, ?, ?, ?)"),
     noteOf: database.prepare("SELECT * FROM notes WHERE list = ? AND name = ?"),
     notesOf: database.prepare("SELECT * FROM notes WHERE list = ? ORDER BY name"),
-    addNote: database.prepare("INSERT OR IGNORE INTO notes (list, name, at, until, value) VALUES (?, ?, ?, ?, ?)"),
     removeNote: database.prepare("DELETE FROM notes WHERE list = ? AND name = ?"),
     meta: database.prepare("SELECT value FROM meta WHERE name = ?"),
     putMeta: database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"),

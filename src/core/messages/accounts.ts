@@ -73,14 +73,14 @@ export const accounts = {
       remedies: [`If one was ordered by mistake, cancel it in the dashboard: the API cannot delete a ${given.noun}.`],
     }),
   ),
-  "state.stranger": error(({ noun, id, evidence }: Words<"noun" | "id" | "evidence">) => ({
-    summary: `${noun} ${id} is not the object in the state`,
-    detail: evidence,
+  "state.stranger": error({
+    summary: "{noun} {id} is not the object in the state",
+    detail: "{evidence}",
     remedies: [
       "If the provider leads to the wrong account or host, correct its base URL and token.",
       "If the host has given the id to another object, remove the old object from the state.",
     ],
-  })),
+  }),
   "state.missing": error(({ place, count, isNew, holder, others, backup, providers }: MissingState) => ({
     summary: `${isNew ? `This project has no state here (${place})` : `The state of this project is empty (${place})`}, but the account has ${count} of its objects`,
     detail:
@@ -109,11 +109,11 @@ export const accounts = {
     summary: `${variable} is not set`,
     remedies: [pgForms(variable), "It contains a password, so do not write it in a file of the project."],
   })),
-  "state.backend/sslmode": error(({ modes, variable }: Words<"modes" | "variable">) => ({
-    summary: `The sslmode of ${variable} is not supported`,
-    detail: `Supported values: ${modes}. With another value, the server could request the state in clear text.`,
+  "state.backend/sslmode": error({
+    summary: "The sslmode of {variable} is not supported",
+    detail: "Supported values: {modes}. With another value, the server could request the state in clear text.",
     remedies: ["Set a supported value."],
-  })),
+  }),
   "state.backend/port": error(({ variable }: Words<"variable">) => ({
     summary: `The port of ${variable} is invalid`,
     remedies: [pgForms(variable)],

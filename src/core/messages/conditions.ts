@@ -214,11 +214,11 @@ export const conditions = {
     detail: `${given.why}. The condition of the ${given.noun} is unknown. The plan uses the state.`,
     remedies: ["Plan again after the cause is fixed."],
   })),
-  "condition.unread/ability": warning(({ address, noun, why }: Words<"address" | "noun" | "why">) => ({
-    summary: `${address} was not checked: the plan uses the state`,
-    detail: `The token cannot read a ${noun} (403): ${why}.`,
+  "condition.unread/ability": warning({
+    summary: "{address} was not checked: the plan uses the state",
+    detail: "The token cannot read a {noun} (403): {why}.",
     remedies: ["To check it, plan with a token that has the ability. Use such a token only for reviewed declarations."],
-  })),
+  }),
   "condition.unread/invoices": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)}: its invoices were not read`,
     detail: `${given.why}. An invoice may be unpaid.`,
@@ -297,14 +297,14 @@ export const conditions = {
     remedies: [remedy(given), { do: "forget" }],
   })),
 
-  "plan.unread": error(({ address, noun, said }: Words<"address" | "noun" | "said">) => ({
-    summary: `${address} cannot be planned: the token has no access to the parent of this ${noun}`,
-    detail: `No list shows the parent, and the API rejects it: ${said}.`,
+  "plan.unread": error({
+    summary: "{address} cannot be planned: the token has no access to the parent of this {noun}",
+    detail: "No list shows the parent, and the API rejects it: {said}.",
     remedies: [
       "If another account owns the parent now, stop declaring both resources.",
       "Otherwise use a token with access to the parent.",
     ],
-  })),
+  }),
   "plan.held_back": warning((given: HeldBack) => ({
     summary: waiting(given),
     detail: [
@@ -325,14 +325,14 @@ export const conditions = {
     detail: `${addresses.length === 1 ? "" : `Resources: ${some(addresses)}. `}The API rejected a request (403): ${said}.`,
     remedies: [`Use a token with the ability "${ability}".`],
   })),
-  "plan.restricted/order": either(({ said }: Words<"address" | "said">) => ({
+  "plan.restricted/order": either({
     summary: "The token's scope does not include new services",
-    detail: `The host rejects the order, or does not list the service. The API's message: ${said}.`,
+    detail: "The host rejects the order, or does not list the service. The API's message: {said}.",
     remedies: ["Order with a token of the whole account."],
-  })),
-  "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({
+  }),
+  "plan.restricted": warning({
     summary: "The token's scope does not include new services, so its lists will not show the ordered service",
-    detail: `No list shows ${noun} ${id} (${address}): ${said}.`,
+    detail: "No list shows {noun} {id} ({address}): {said}.",
     remedies: ["Order with a token of the whole account, or add each new service to the scope of this token."],
-  })),
+  }),
 } satisfies Catalogue;

@@ -85,21 +85,22 @@ export const creates = {
       remedies: [{ do: "resolve", object: one ? object : undefined }],
     };
   }),
-  "plan.pending/changed": error(({ address, noun, id }: Rejected) => ({
-    summary: `The plan is out of date: ${address} is not ${noun} ${id}`,
-    detail: `The plan adopts this ${noun} as the result of a request without a response. The account has changed. No request was sent.`,
+  "plan.pending/changed": error({
+    summary: "The plan is out of date: {address} is not {noun} {id}",
+    detail:
+      "The plan adopts this {noun} as the result of a request without a response. The account has changed. No request was sent.",
     remedies: ["Plan again, then apply."],
-  })),
+  }),
   "plan.pending/repeated": error(({ address, since, sent }: Words<"address" | "since"> & { sent: JsonObject }) => ({
     summary: `The API rejected the repeated request for ${address}`,
     detail: `The response to the request of ${since} was lost. This run sent it again unchanged; new values apply after you resolve it.`,
     remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
   })),
-  "plan.pending/turns": error(({ address, turns }: Words<"address"> & { turns: number }) => ({
-    summary: `This run did not send the create request of ${address} again`,
-    detail: `This run had the create lock ${turns} times. Each time, another run had created objects shortly before.`,
+  "plan.pending/turns": error({
+    summary: "This run did not send the create request of {address} again",
+    detail: "This run had the create lock {turns} times. Each time, another run had created objects shortly before.",
     remedies: [{ do: "apply_again" }],
-  })),
+  }),
   "plan.pending/removal": either(({ address, since, reason, isWaiting, isQuestion, until }: Removal) => ({
     summary: `${address} cannot be removed yet: the response to its create request was lost`,
     detail: `The request was sent at ${since}: ${reason}.${until === undefined ? "" : ` The wait ends at ${until}.`}`,
@@ -159,16 +160,16 @@ export const creates = {
       ],
     }),
   ),
-  "usage/held": error(({ address, noun, id, owner }: Rejected & Words<"owner">) => ({
-    summary: `${address} cannot adopt ${noun} ${id}: it is already in the state, as ${owner}`,
+  "usage/held": error({
+    summary: "{address} cannot adopt {noun} {id}: it is already in the state, as {owner}",
     detail: "Only one address can manage an object.",
     remedies: ["Pass the id of the object that the request created."],
-  })),
-  "usage/sibling": error(({ address, noun, id, sibling }: Rejected & Words<"sibling">) => ({
-    summary: `${address} cannot adopt ${noun} ${id}: ${sibling} requested it`,
-    detail: `The response to the create request of ${sibling} was also lost.`,
-    remedies: [`Resolve ${sibling} first.`],
-  })),
+  }),
+  "usage/sibling": error({
+    summary: "{address} cannot adopt {noun} {id}: {sibling} requested it",
+    detail: "The response to the create request of {sibling} was also lost.",
+    remedies: ["Resolve {sibling} first."],
+  }),
   "usage/created": error(({ address, noun, id, undeclared }: Rejected & { readonly undeclared: boolean }) => ({
     summary: `${address} cannot be confirmed as absent: the request created ${noun} ${id}`,
     detail: `Without an entry in the state, no run would manage the ${noun}. Nothing was changed.`,

@@ -34,7 +34,7 @@ type Move = Words<"from" | "to">;
 const ONE_ENTRY = ['Remove one of the two "moved" entries.'];
 
 export const declaration = {
-  "config.expression": error(({ name, message }: Words<"name" | "message">) => ({ summary: `${name}: ${message}` })),
+  "config.expression": error({ summary: "{name}: {message}" }),
   "config.missing_attribute": error(
     ({
       noun,
@@ -47,23 +47,23 @@ export const declaration = {
       remedies: [{ do: "set", attribute: name, ...(example !== undefined && { value: example, example: true }) }],
     }),
   ),
-  "config.missing_attribute/domain": error(({ id, type }: Words<"id" | "type">) => ({
-    summary: `plan_id ${id} is ${type} hosting, which requires a domain`,
+  "config.missing_attribute/domain": error({
+    summary: "plan_id {id} is {type} hosting, which requires a domain",
     detail: "The API rejects orders of this hosting plan without a domain.",
     remedies: [{ do: "set", attribute: "domain", value: "www.example.com", example: true }],
-  })),
-  "config.missing_attribute/password": error(({ type }: Words<"type">) => ({
-    summary: `"password_version" requires "password": a service of type ${type} generates no password`,
+  }),
+  "config.missing_attribute/password": error({
+    summary: '"password_version" requires "password": a service of type {type} generates no password',
     remedies: ["Declare password, or remove password_version."],
-  })),
-  "config.missing_attribute/password_version": error(() => ({
+  }),
+  "config.missing_attribute/password_version": error({
     summary: '"password" requires "password_version"',
     detail: "The password is never stored, so only a new password_version shows that it changed.",
     remedies: [
       { do: "set", attribute: "password_version", value: 1 },
       "Increment it whenever you change the password.",
     ],
-  })),
+  }),
   "config.invalid_value": error(
     ({
       path,
@@ -76,25 +76,23 @@ export const declaration = {
       remedies: literal === undefined ? undefined : [`Write ${literal}, without quotes.`],
     }),
   ),
-  "config.invalid_value/password": error(({ type }: Words<"type">) => ({
-    summary: `"password" is not supported for a service of type ${type}: the server generates a password`,
+  "config.invalid_value/password": error({
+    summary: '"password" is not supported for a service of type {type}: the server generates a password',
     detail: "The server sets generated_password when password_version changes. A declared password has no effect.",
     remedies: ["Remove password, and keep password_version."],
-  })),
-  "config.invalid_value/scale": error(() => ({
+  }),
+  "config.invalid_value/scale": error({
     summary: "The environment variable HOSTING_MONEY_SCALE is not a number of decimal places",
     remedies: ["Set it to an integer from 0 to 4, or unset it."],
-  })),
-  "api.money_scale": error(
-    ({ scale, name, of, id, text }: Words<"name" | "of" | "text" | "id"> & { scale: number }) => ({
-      summary: `money_scale ${scale} contradicts the ${name} of ${of} ${id}: ${text} is not a whole number`,
-      detail:
-        "With this scale, amounts are whole numbers of the smallest unit. With a wrong scale, max_spend has no effect.",
-      remedies: [
-        `If ${text} is an amount in whole units of the currency, such as dollars, set money_scale: 0. Then write max_spend in this unit.`,
-      ],
-    }),
-  ),
+  }),
+  "api.money_scale": error({
+    summary: "money_scale {scale} contradicts the {name} of {of} {id}: {text} is not a whole number",
+    detail:
+      "With this scale, amounts are whole numbers of the smallest unit. With a wrong scale, max_spend has no effect.",
+    remedies: [
+      "If {text} is an amount in whole units of the currency, such as dollars, set money_scale: 0. Then write max_spend in this unit.",
+    ],
+  }),
   "api.validation/field": error(
     ({
       field,
@@ -148,33 +146,33 @@ export const declaration = {
       remedies: [`Remove one of the two ${noun}s.${place === undefined ? "" : ` The first is at ${place}.`}`],
     }),
   ),
-  "config.duplicate/reference": error(({ address, other, reference }: Words<"address" | "other" | "reference">) => ({
-    summary: `${address} and ${other} have the same order reference ${reference}`,
+  "config.duplicate/reference": error({
+    summary: "{address} and {other} have the same order reference {reference}",
     detail: "The reference is part of the Idempotency-Key, so the API would treat both orders as one order.",
     remedies: ["Declare a different reference for each resource, or remove both references."],
-  })),
-  "config.duplicate/place": error(({ address, other }: Words<"address" | "other">) => ({
-    summary: `${address} and ${other} write their secrets to the same place`,
+  }),
+  "config.duplicate/place": error({
+    summary: "{address} and {other} write their secrets to the same place",
     detail: "The second secret would overwrite the first, and the API shows each secret only once.",
-    remedies: [`Set another file in secret_output of ${address}, or another variable of the same env_file.`],
-  })),
+    remedies: ["Set another file in secret_output of {address}, or another variable of the same env_file."],
+  }),
   "config.unsupported/order": warning(({ address, noun }: Resource) => ({
     summary: `${address} is removed before its replacement is created, despite create_before_destroy`,
     detail: `If the response to the create request were lost, the two ${noun}s could not be distinguished.`,
     remedies: ["Remove create_before_destroy."],
   })),
-  "config.reference/removed": error(({ address }: Words<"address">) => ({
-    summary: `${address} is declared, and also listed in "removed"`,
-    remedies: [`Remove ${address}, or its "removed" entry.`],
-  })),
-  "config.reference/types": error(({ from, to }: Move) => ({
-    summary: `${from} cannot move to ${to}: the types differ`,
+  "config.reference/removed": error({
+    summary: '{address} is declared, and also listed in "removed"',
+    remedies: ['Remove {address}, or its "removed" entry.'],
+  }),
+  "config.reference/types": error({
+    summary: "{from} cannot move to {to}: the types differ",
     remedies: ['Correct one address of the "moved" entry.'],
-  })),
-  "config.reference/declared": error(({ from, to }: Move) => ({
-    summary: `"moved" renames ${from} to ${to}, but ${from} is still declared`,
-    remedies: [`Remove the declared ${from}, or the "moved" entry.`],
-  })),
+  }),
+  "config.reference/declared": error({
+    summary: '"moved" renames {from} to {to}, but {from} is still declared',
+    remedies: ['Remove the declared {from}, or the "moved" entry.'],
+  }),
   "config.reference/forked": error(({ from }: Move) => ({
     summary: `Two "moved" entries have the same source: ${from}`,
     remedies: ONE_ENTRY,
@@ -183,18 +181,18 @@ export const declaration = {
     summary: `Two "moved" entries have the same target: ${to}`,
     remedies: ONE_ENTRY,
   })),
-  "config.reference/occupied": error(({ from, to }: Move) => ({
-    summary: `${from} cannot move to ${to}: the state already has an object there`,
-    detail: `${from} is no longer declared. Without the move, its deletion_policy applies.`,
+  "config.reference/occupied": error({
+    summary: "{from} cannot move to {to}: the state already has an object there",
+    detail: "{from} is no longer declared. Without the move, its deletion_policy applies.",
     remedies: [{ do: "see", what: "recorded" }],
-  })),
-  "config.circle/moves": error(({ from, to }: Move) => ({
-    summary: `The "moved" entries form a cycle: ${from} to ${to}, and back to ${from}`,
+  }),
+  "config.circle/moves": error({
+    summary: 'The "moved" entries form a cycle: {from} to {to}, and back to {from}',
     remedies: [
       'Remove these "moved" entries: each object is matched by its domain, e-mail address or URL.',
       { do: "see", what: "swap" },
     ],
-  })),
+  }),
   "plan.catalogue": either(({ id, count, isComplete }: Record<"id" | "count", number> & { isComplete: boolean }) => ({
     summary: `plan_id ${id} is not among the ${count} hosting plans that this account can order`,
     detail: isComplete
@@ -202,12 +200,10 @@ export const declaration = {
       : "Some listed hosting plans have no number. The API rejects the order if this hosting plan is not active.",
     remedies: [{ do: "see", what: "plans" }],
   })),
-  "plan.mismatch/plan": error(
-    ({ id, declared, name, namesakes }: Words<"declared" | "name" | "namesakes"> & { id: number }) => ({
-      summary: `plan_id ${id} is ${declared}, but the service has the hosting plan ${name}`,
-      remedies: [`Set plan_id to the hosting plan of the service: ${namesakes}.`],
-    }),
-  ),
+  "plan.mismatch/plan": error({
+    summary: "plan_id {id} is {declared}, but the service has the hosting plan {name}",
+    remedies: ["Set plan_id to the hosting plan of the service: {namesakes}."],
+  }),
   "plan.address": error(({ target, near }: Words<"target"> & { readonly near: string | undefined }) => ({
     summary: `No resource ${target} is declared or in the state`,
     detail: near && `Did you mean "${near}"?`,
@@ -225,16 +221,16 @@ export const declaration = {
       remedies: ["Correct the name of the client."],
     }),
   ),
-  "terraform.project": error(({ noun }: Words<"noun">) => ({
-    summary: `The provider requires "project" to order a ${noun}`,
+  "terraform.project": error({
+    summary: 'The provider requires "project" to order a {noun}',
     detail: "The project is part of the Idempotency-Key of an order. Two projects must not share a key.",
     remedies: [{ do: "name_project" }],
-  })),
-  "terraform.reference": error(({ noun }: Words<"noun">) => ({
-    summary: `A ${noun} without a domain requires "reference"`,
+  }),
+  "terraform.reference": error({
+    summary: 'A {noun} without a domain requires "reference"',
     detail: "Without a domain or a reference, the order has no name and could be placed twice.",
     remedies: ["Set reference to a name that is unique in the project and never changes."],
-  })),
+  }),
   "secret.output/other": error(
     ({
       address,
@@ -276,11 +272,11 @@ export const declaration = {
       remedies: [`Move the ${name} to ${place} yourself.`],
     }),
   ),
-  "secret.source/invalid": error(({ address, name, issue, place }: Words<"address" | "name" | "issue" | "place">) => ({
-    summary: `The ${name} of ${address} is invalid: ${issue}`,
-    detail: `The ${name} was read from ${place}.`,
-    remedies: [`Store a valid value in ${place} and apply again.`],
-  })),
+  "secret.source/invalid": error({
+    summary: "The {name} of {address} is invalid: {issue}",
+    detail: "The {name} was read from {place}.",
+    remedies: ["Store a valid value in {place} and apply again."],
+  }),
   "secret.lost/webhook": error(({ names }: { readonly names: string | undefined }) => ({
     summary: "The API's response has no signing secret",
     detail: `The webhook exists and is in the state, but no receiver can verify its events.${names === undefined ? "" : ` The fields of the response: ${names}.`}`,

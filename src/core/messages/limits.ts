@@ -126,22 +126,18 @@ export const limits = {
       remedies: ["Wait for the next day (UTC), or raise max_orders_day. The history lists the orders."],
     }),
   ),
-  "apply.price": error(({ address, planned, now, unit }: Words<"address" | "planned" | "now" | "unit">) => ({
-    summary: `${address} was not ordered: its price has changed since the plan`,
-    detail: `Planned: ${planned}. Now: ${now}. ${unit}`,
+  "apply.price": error({
+    summary: "{address} was not ordered: its price has changed since the plan",
+    detail: "Planned: {planned}. Now: {now}. {unit}",
     remedies: ["Plan again to see the new price."],
-  })),
+  }),
   "guard.removals": removals(
     ({ removed, limit }: Removals & { readonly limit: number }) =>
       `The plan removes ${counted(removed.length, "resource")}; max_removals allows ${limit}`,
   ),
   "guard.removals/percent": removals(
-    ({ share, limit }: Removals & { readonly limit: number }) =>
-      `The plan removes ${share}; max_removals_percent allows ${limit}%`,
-  ),
-  "guard.removals/default": removals(
-    ({ share, limit }: Removals & { readonly limit: number }) =>
-      `The plan removes ${share}; the default limit is ${limit}%`,
+    ({ share, by, limit }: Removals & Words<"by"> & { readonly limit: number }) =>
+      `The plan removes ${share}; ${by} allows ${limit}%`,
   ),
   "guard.removals/all": removals(({ share }: Removals) => `The plan removes ${share}; no resource is declared`),
   "guard.removals/unattended": removals(
@@ -158,26 +154,26 @@ export const limits = {
     detail: sourceOf(said),
     remedies: [OWNER],
   })),
-  "policy.invalid": error(({ file, why }: Words<"file" | "why">) => ({
-    summary: `The policy ${file} cannot be used: ${why}`,
+  "policy.invalid": error({
+    summary: "The policy {file} cannot be used: {why}",
     detail: "A run stops if its policy is missing or invalid.",
     remedies: ["Correct the file."],
-  })),
-  "policy.invalid/unset": error(() => ({
+  }),
+  "policy.invalid/unset": error({
     summary: "HOSTFORM_POLICY is set, but empty",
     detail: "A run stops if its policy is missing or invalid.",
     remedies: ["Set it to the files of the policy. To run without a policy, unset it."],
-  })),
-  "policy.failed": error(({ file, why }: Words<"file" | "why">) => ({
-    summary: `The policy function in ${file} failed: ${why}`,
+  }),
+  "policy.failed": error({
+    summary: "The policy function in {file} failed: {why}",
     detail: "The plan is rejected, because the policy was not evaluated.",
-    remedies: [`Correct the function in ${file}.`],
-  })),
-  "policy.unsupported": either(({ what, why }: Words<"what" | "why">) => ({
-    summary: `The policy has ${what}, which this run cannot enforce`,
-    detail: `${why}.`,
+    remedies: ["Correct the function in {file}."],
+  }),
+  "policy.unsupported": either({
+    summary: "The policy has {what}, which this run cannot enforce",
+    detail: "{why}.",
     remedies: [
       "Enforce this part in a run that knows the complete plan, or remove this part from the policy of this run.",
     ],
-  })),
+  }),
 } satisfies Catalogue;

@@ -45,42 +45,42 @@ const lost = (summary: string, detail: string | undefined): Texts => ({
 });
 
 export const locks = {
-  "state.locked": error(({ holder, end }: Held & Words<"end">) => ({
+  "state.locked": error({
     summary: "Another process holds the state",
-    detail: holder,
-    remedies: [{ do: "wait_for_lock" }, end, { do: "unlock" }],
-  })),
-  "state.locked/terraform": error(({ holder, place }: Held & Words<"place">) => ({
+    detail: "{holder}",
+    remedies: [{ do: "wait_for_lock" }, "{end}", { do: "unlock" }],
+  }),
+  "state.locked/terraform": error({
     summary: "Terraform holds the state lock, or was killed while it held the lock",
-    detail: `${holder} Source: ${place}.`,
+    detail: "{holder} Source: {place}.",
     remedies: [
       { do: "wait_for_lock" },
       "If the process hangs, end it.",
       { do: "unlock", when: "no Terraform process is running" },
     ],
-  })),
-  "state.locked/other": error(({ id, holder }: Held & Words<"id">) => ({
-    summary: `The lock of the state does not have the ID ${id}`,
-    detail: holder,
+  }),
+  "state.locked/other": error({
+    summary: "The lock of the state does not have the ID {id}",
+    detail: "{holder}",
     remedies: ["Check who holds the state: another process may have locked it since."],
-  })),
-  "state.locked/unnamed": error(({ exchange }: Words<"exchange">) => ({
+  }),
+  "state.locked/unnamed": error({
     summary: "The state is locked, and the server does not name the process with the lock",
-    detail: exchange,
+    detail: "{exchange}",
     remedies: [{ do: "unlock", id: "LOCK-ID" }, "The process with the lock and the server's log show the lock ID."],
-  })),
-  "state.locked/freed": warning(({ holder }: Held) => ({
+  }),
+  "state.locked/freed": warning({
     summary: "Released the lock of a killed run on this machine",
-    detail: holder,
+    detail: "{holder}",
     remedies: ["No action is needed: this run continues from the state of the killed run."],
-  })),
-  "state.lock_file": error(({ place, reason }: Failure) => ({
+  }),
+  "state.lock_file": error({
     summary: "Another file is in the place of the state's lock file",
-    detail: `${place}: ${reason}. It was not opened.`,
+    detail: "{place}: {reason}. It was not opened.",
     remedies: [
       "Find out its origin in version control. Then remove it, and all files whose names begin with its name.",
     ],
-  })),
+  }),
   "state.lost_lock": error(({ holder }: { readonly holder: string | undefined }) =>
     lost("Another process took over the lock of the state during this run", holder),
   ),
@@ -97,19 +97,19 @@ export const locks = {
     lost("The connection to the database was lost, and with it the lock of the state", `${place}: ${reason}.`),
   ),
 
-  "state.backend/unlock": warning(({ id, reason }: Words<"id" | "reason">) => ({
+  "state.backend/unlock": warning({
     summary: "The lock of the state could not be released",
-    detail: `Lock ID ${id}: ${reason}.`,
+    detail: "Lock ID {id}: {reason}.",
     remedies: [{ do: "unlock" }, "Until then, the state stays locked."],
-  })),
-  "state.backend/no_lock": error(({ place }: Words<"place">) => ({
+  }),
+  "state.backend/no_lock": error({
     summary: "The backend has no lock, so two runs could overwrite each other",
-    detail: `${place} has no lock_address.`,
+    detail: "{place} has no lock_address.",
     remedies: [
       "Set lock_address and unlock_address. GitLab requires the URL with /lock at its end.",
       { do: "set", attribute: "without_lock", value: true, when: "another mechanism prevents parallel runs" },
     ],
-  })),
+  }),
   "state.backend/unconfirmed": warning(({ reason }: Words<"reason">) =>
     lost("The server did not confirm that it stored the state", reason),
   ),
@@ -117,45 +117,45 @@ export const locks = {
     "The server of the state cannot be reached",
     "Check the URL, the network and the proxy. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   ),
-  "state.backend/too_large": error(({ place, bytes }: Words<"place"> & { readonly bytes: number }) => ({
+  "state.backend/too_large": error({
     summary: "The response of the server is too large for a state",
-    detail: `${place} sent more than ${bytes} bytes.`,
+    detail: "{place} sent more than {bytes} bytes.",
     remedies: ["Check that the URL is that of a state."],
-  })),
+  }),
   "state.backend/response": error((of: Words<"exchange" | "target"> & Response) => {
     const [reason, fix] = explained(of.status, of.target, of.store);
     return { summary: `The state could not be ${of.doing}: ${reason}`, detail: of.exchange, remedies: [fix] };
   }),
-  "state.backend/conditional": error(({ condition, exchange }: Words<"condition" | "exchange">) => ({
+  "state.backend/conditional": error({
     summary: "The store ignores conditions of writes, so two runs could overwrite each other",
-    detail: `With ${condition}: ${exchange} Nothing was changed.`,
+    detail: "With {condition}: {exchange} Nothing was changed.",
     remedies: ["Use a store that respects If-None-Match and If-Match of a PUT, or another backend."],
-  })),
-  "state.backend/certificate": error(({ place, reason, variable }: PgFailure) => ({
+  }),
+  "state.backend/certificate": error({
     summary: "A certificate or key for the database cannot be read",
-    detail: `${place}: ${reason}.`,
-    remedies: [`Check sslrootcert, sslcert and sslkey of ${variable}.`],
-  })),
+    detail: "{place}: {reason}.",
+    remedies: ["Check sslrootcert, sslcert and sslkey of {variable}."],
+  }),
   "state.backend/package": error(({ reason }: { readonly reason: string | undefined }) => ({
     summary: reason === undefined ? "PostgreSQL requires the npm package pg" : "The npm package pg cannot be loaded",
     detail: reason ?? "The package is not installed. Only a state or a store in PostgreSQL needs it.",
     remedies: ["Install the npm package pg in the same place as this program."],
   })),
-  "state.backend/clear_text": error(({ place, variable }: Words<"place" | "variable">) => ({
+  "state.backend/clear_text": error({
     summary: "The database asks for the password in clear text, without proof of its identity",
-    detail: `${place}: the password was not sent.`,
-    remedies: [`Write sslmode=verify-full in ${variable}, or use scram-sha-256 in the server's pg_hba.conf.`],
-  })),
-  "state.backend/database": error(({ place, reason, variable }: PgFailure) => ({
+    detail: "{place}: the password was not sent.",
+    remedies: ["Write sslmode=verify-full in {variable}, or use scram-sha-256 in the server's pg_hba.conf."],
+  }),
+  "state.backend/database": error({
     summary: "The database does not exist",
-    detail: `${place}: ${reason}.`,
-    remedies: [`Create it, or correct ${variable} or PGDATABASE. The first run creates the schema and its tables.`],
-  })),
-  "state.backend/access": error(({ place, reason, variable }: PgFailure) => ({
+    detail: "{place}: {reason}.",
+    remedies: ["Create it, or correct {variable} or PGDATABASE. The first run creates the schema and its tables."],
+  }),
+  "state.backend/access": error({
     summary: "The database rejects the login",
-    detail: `${place}: ${reason}.`,
-    remedies: [`Check the user and password in ${variable}, and the server's pg_hba.conf.`],
-  })),
+    detail: "{place}: {reason}.",
+    remedies: ["Check the user and password in {variable}, and the server's pg_hba.conf."],
+  }),
   "state.backend/connection": error(({ place, reason, lacksTls, variable }: PgFailure & { lacksTls: boolean }) => ({
     summary: "The database cannot be reached",
     detail: `${place}: ${reason}.`,
@@ -178,14 +178,14 @@ export const locks = {
       ],
     }),
   ),
-  "state.backend/terminate": error(({ holder, id }: Held & Words<"id">) => ({
+  "state.backend/terminate": error({
     summary: "This role may not end the database session that holds the state",
-    detail: holder,
-    remedies: [`Run this query with the role of the session or an administrator: SELECT pg_terminate_backend(${id}).`],
-  })),
-  "state.backend/session": error(({ holder }: Held) => ({
+    detail: "{holder}",
+    remedies: ["Run this query with the role of the session or an administrator: SELECT pg_terminate_backend({id})."],
+  }),
+  "state.backend/session": error({
     summary: "The database session that holds the state does not end",
-    detail: holder,
+    detail: "{holder}",
     remedies: ["Look for the session in pg_stat_activity."],
-  })),
+  }),
 } satisfies Catalogue;

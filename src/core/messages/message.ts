@@ -26,12 +26,39 @@ export interface Message<Own, Level = Severity | "either"> {
   texts(given: Own): Texts;
 }
 
+/** Names in braces in a text, such as `{file}`. Braces with other characters are text. */
+type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ?
+      | (Name extends Uppercase<Name> | `${string}${" " | ":" | "." | "=" | "`" | "{" | "…"}${string}` ? never : Name)
+      | NamesIn<Rest>
+  : never;
+type NamesOf<T extends Texts> =
+  | NamesIn<T["summary"]>
+  | NamesIn<T["detail"]>
+  | NamesIn<NonNullable<T["remedies"]>[number]>;
+
+type Filled<T extends Texts> = [NamesOf<T>] extends [never] ? unknown : Readonly<Record<NamesOf<T>, string | number>>;
+
+/** Returns the function for messages. Each name in braces in a text is a parameter. */
 const message =
   <Level extends Severity | "either">(level: Level) =>
-  <Own = unknown>(texts: Texts | ((given: Own) => Texts)): Message<Own, Level> => ({
+  <const T extends Texts, Own>(
+    texts: T | ((given: Own) => Texts),
+  ): Message<unknown extends Own ? Filled<T> : NoInfer<Own>, Level> => ({
     level,
-    texts: typeof texts === "function" ? texts : () => texts,
+    texts: typeof texts === "function" ? (texts as Message<unknown>["texts"]) : (given) => filled(texts, given),
   });
+
+/** Replaces the names in braces with their values. */
+function filled({ summary, detail, remedies }: Texts, given: unknown): Texts {
+  const values = new Map(Object.entries(given ?? {}));
+  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (all, name) => String(values.get(name) ?? all));
+  return {
+    summary: fill(summary),
+    detail: detail && fill(detail),
+    remedies: remedies?.map((remedy) => (typeof remedy === "string" ? fill(remedy) : remedy)),
+  };
+}
 
 export const error = message("error");
 export const warning = message("warning");

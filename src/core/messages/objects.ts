@@ -122,11 +122,11 @@ export const objects = {
     };
   }),
 
-  "config.duplicate": error(({ address, noun, other }: Words<"address" | "noun" | "other">) => ({
-    summary: `${address} and ${other} declare the same ${noun}`,
-    detail: `The values that identify a ${noun} are the same. No request was sent.`,
-    remedies: [`Remove ${address} or ${other}, or correct their values.`],
-  })),
+  "config.duplicate": error({
+    summary: "{address} and {other} declare the same {noun}",
+    detail: "The values that identify a {noun} are the same. No request was sent.",
+    remedies: ["Remove {address} or {other}, or correct their values."],
+  }),
   "config.duplicate/object": error(({ address, other, noun, id }: Resource & Words<"other" | "id">) => ({
     summary: `${address} and ${other} are the same ${noun} ${id}`,
     detail: "Only one address can manage an object.",
@@ -198,33 +198,33 @@ export const objects = {
       remedies: [{ do: "import", id: object }, ANOTHERS],
     };
   }),
-  "plan.gone/import": error(({ address, noun, object, how }: Gone) => ({
-    summary: `${address} cannot adopt ${noun} ${object}: it ${how}`,
+  "plan.gone/import": error({
+    summary: "{address} cannot adopt {noun} {object}: it {how}",
     remedies: ["Correct the id of the import, or remove the import."],
-  })),
-  "api.malformed/other": error(({ noun, id, other }: Words<"noun" | "id" | "other">) => ({
-    summary: `The API returned ${other} in response to a request for ${noun} ${id}`,
+  }),
+  "api.malformed/other": error({
+    summary: "The API returned {other} in response to a request for {noun} {id}",
     remedies: [
       "Check for a cache or proxy between this machine and the API. After such a response, no further request is sent.",
     ],
-  })),
-  "api.malformed/listed": error(({ noun, id, said }: Words<"noun" | "id" | "said">) => ({
-    summary: `The API returned 404 for ${noun} ${id}, but lists the ${noun}`,
-    detail: said,
+  }),
+  "api.malformed/listed": error({
+    summary: "The API returned 404 for {noun} {id}, but lists the {noun}",
+    detail: "{said}",
     remedies: [
       "Try again in a minute: the response may come from a router or proxy. After such a response, no further request is sent.",
     ],
-  })),
+  }),
   "plan.gone/ended": warning(({ noun, object, how }: Omit<Gone, "address">) => ({
     summary: `${noun} ${object} ${how}`,
     detail: `The account still lists this ${noun}. An apply creates a new ${noun}.`,
     remedies: [`If you no longer want the ${noun}, stop declaring it.`],
   })),
-  "plan.gone/listed": warning(({ noun, object }: Words<"noun" | "object">) => ({
-    summary: `${noun} ${object} is treated as deleted: the API lists it, but returns 404 for it`,
+  "plan.gone/listed": warning({
+    summary: "{noun} {object} is treated as deleted: the API lists it, but returns 404 for it",
     detail: "Two DELETE requests returned 404.",
-    remedies: [`Check the dashboard. If it shows the ${noun} as active, delete the ${noun} in the dashboard.`],
-  })),
+    remedies: ["Check the dashboard. If it shows the {noun} as active, delete the {noun} in the dashboard."],
+  }),
   "plan.unfit/replace": error(({ address, noun, why }: Unfit<"keyless" | "absent">) => ({
     summary:
       why === "keyless"
@@ -289,19 +289,19 @@ export const objects = {
       };
     },
   ),
-  "plan.lookalike/named": error(({ noun, name, ids }: Words<"noun" | "name" | "ids">) => ({
-    summary: `Several ${noun}s have the name ${name}: ${ids}`,
-    remedies: [`Import the ${noun} by its id.`],
-  })),
+  "plan.lookalike/named": error({
+    summary: "Several {noun}s have the name {name}: {ids}",
+    remedies: ["Import the {noun} by its id."],
+  }),
   "plan.lookalike/renamed": error(({ address, former }: Words<"address" | "former">) => ({
     summary: `${address} may be ${former} under a new name`,
     detail: `${former} has the same hosting plan and is no longer declared. Without a domain, the two cannot be distinguished.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
   })),
-  "plan.expired": either(({ address, expired }: Words<"address" | "expired">) => ({
-    summary: `${address} is not created: ${expired}`,
-    remedies: [`Remove ${address}, or declare a later expires_at.`],
-  })),
+  "plan.expired": either({
+    summary: "{address} is not created: {expired}",
+    remedies: ["Remove {address}, or declare a later expires_at."],
+  }),
   "plan.unknown_date": warning(({ address, name, is }: Words<"address" | "name"> & { readonly is: Json }) => ({
     summary: `"${name}" of ${address} is not a valid date: the API returns ${openJson(is)}`,
     detail: `An invalid date causes no change, so ${name} keeps its value.`,
@@ -331,16 +331,16 @@ export const objects = {
     summary: `A ${noun} is not removed: the API cannot delete it, and its deletion_policy in the state is "prevent"`,
     remedies: [{ do: "release", policies, to: "destroy" }, { do: "forget" }],
   })),
-  "plan.prevented/early": either(({ address, noun, status }: Resource & Words<"status">) => ({
-    summary: `${address} cannot be removed yet: its status is ${status}`,
-    detail: `The deletion_policy in the state is "suspend", and a ${noun} that is not live cannot be suspended.`,
-    remedies: [`Wait until the ${noun} is live, and apply again.`, { do: "forget" }],
-  })),
-  "plan.prevented/skip_destroy": error(({ address }: Words<"address">) => ({
-    summary: `${address} cannot be replaced: it has destroy = false`,
+  "plan.prevented/early": either({
+    summary: "{address} cannot be removed yet: its status is {status}",
+    detail: 'The deletion_policy in the state is "suspend", and a {noun} that is not live cannot be suspended.',
+    remedies: ["Wait until the {noun} is live, and apply again.", { do: "forget" }],
+  }),
+  "plan.prevented/skip_destroy": error({
+    summary: "{address} cannot be replaced: it has destroy = false",
     detail: "The object that it replaces would stay beside the new object.",
-    remedies: [`Remove destroy = false and apply first. Otherwise undo the change that replaces ${address}.`],
-  })),
+    remedies: ["Remove destroy = false and apply first. Otherwise undo the change that replaces {address}."],
+  }),
   "plan.prevented/lifecycle": error(
     ({ address, former, isReplaced }: Words<"address"> & { former: string | undefined; isReplaced: boolean }) => ({
       summary: `${address} cannot be ${isReplaced ? "replaced" : "removed"}: ${former === undefined ? "it" : `${former}, its former address,`} has prevent_destroy`,

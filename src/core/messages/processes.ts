@@ -16,68 +16,68 @@ function processIn({ pid, project }: { pid: number; project?: string }, p: "P" |
 type Why = { readonly why: string | undefined };
 
 export const processes = {
-  interrupted: error(() => ({ summary: "The run was interrupted before it sent this change" })),
-  "interrupted/halfway": warning(({ address }: Words<"address">) => ({
-    summary: `The apply of ${address} was interrupted: completed requests are in the state, the others were not sent`,
+  interrupted: error({ summary: "The run was interrupted before it sent this change" }),
+  "interrupted/halfway": warning({
+    summary: "The apply of {address} was interrupted: completed requests are in the state, the others were not sent",
     remedies: [{ do: "apply_again" }],
-  })),
-  internal: error(({ failure }: Words<"failure">) => ({
+  }),
+  internal: error({
     summary: "Internal error: this is a defect of the program",
-    detail: failure,
+    detail: "{failure}",
     remedies: ["Run the command again with HOSTFORM_DEBUG=1 and report the output."],
-  })),
+  }),
   "file.refused": error(({ reason, failure }: Words<"reason"> & { readonly failure: string | undefined }) => ({
     summary: `A file cannot be read or written: ${reason}`,
     detail: failure,
     remedies: ["Correct this cause. Then run the command again."],
   })),
-  "apply.skipped": error(({ address, failed }: Words<"address" | "failed">) => ({
-    summary: `Skipped ${address}`,
-    detail: `${failed} must be applied first, and was not applied.`,
-    remedies: [`Fix ${failed} and apply again.`],
-  })),
-  "apply.skipped/missing": warning(({ address, missing }: Words<"address" | "missing">) => ({
-    summary: `Skipped ${address}: its dependency ${missing} does not exist`,
-    remedies: [`Fix the error of ${missing} first.`],
-  })),
-  "apply.waiting": warning(({ address, other }: Words<"address" | "other">) => ({
-    summary: `${address} waits for ${other}`,
-    remedies: [`Apply again when ${other} is ready.`],
-  })),
-  "apply.waiting/lists": warning(({ address, noun, waitsFor }: Words<"address" | "noun" | "waitsFor">) => ({
-    summary: `${address} waits for ${waitsFor}: the API lists no ${noun}s of ${waitsFor} until ${waitsFor} is live`,
+  "apply.skipped": error({
+    summary: "Skipped {address}",
+    detail: "{failed} must be applied first, and was not applied.",
+    remedies: ["Fix {failed} and apply again."],
+  }),
+  "apply.skipped/missing": warning({
+    summary: "Skipped {address}: its dependency {missing} does not exist",
+    remedies: ["Fix the error of {missing} first."],
+  }),
+  "apply.waiting": warning({
+    summary: "{address} waits for {other}",
+    remedies: ["Apply again when {other} is ready."],
+  }),
+  "apply.waiting/lists": warning({
+    summary: "{address} waits for {waitsFor}: the API lists no {noun}s of {waitsFor} until {waitsFor} is live",
     remedies: [{ do: "apply_again" }],
-  })),
+  }),
   "apply.waiting/live": either(({ what, noun, id, why, refusal }: Words<"what" | "noun" | "id" | "refusal"> & Why) => ({
     summary: `${what} waits until ${noun} ${id} is live${why === undefined ? "" : `: ${why}`}`,
     detail: refusal,
     remedies: [`Apply again when the ${noun} is live. The host provisions the ${noun} when its invoice is paid.`],
   })),
 
-  "provider.ledger": warning(({ place, reason }: Failure) => ({
+  "provider.ledger": warning({
     summary: "The rate limit is not shared with other processes",
-    detail: `${place}: ${reason}. Several processes with this token may exceed the limit, or create duplicates.`,
+    detail: "{place}: {reason}. Several processes with this token may exceed the limit, or create duplicates.",
     remedies: [
       "Set HOSTFORM_STATE_HOME to a writable folder. If no other process uses the token, set HOSTFORM_STORE=memory.",
     ],
-  })),
-  "provider.ledger/refused": warning(({ place, reason }: Failure) => ({
+  }),
+  "provider.ledger/refused": warning({
     summary: "This process does not share the rate limit, and cannot create objects",
-    detail: `${place}: ${reason}. Without this file, a request could be sent twice.`,
+    detail: "{place}: {reason}. Without this file, a request could be sent twice.",
     remedies: ["End the process that holds the file, or use the newer version that wrote the file."],
-  })),
-  "provider.ledger/creates": warning(({ place, reason }: Failure) => ({
+  }),
+  "provider.ledger/creates": warning({
     summary: "The create lock is disabled in this process",
-    detail: `${place}: ${reason}. A run with another state may create the same object.`,
+    detail: "{place}: {reason}. A run with another state may create the same object.",
     remedies: ["Set HOSTFORM_STATE_HOME to a writable folder."],
-  })),
-  "store.unwritable": error(({ place, reason }: Failure) => ({
+  }),
+  "store.unwritable": error({
     summary: "This run cannot write to the store of this machine",
-    detail: `${place}: ${reason}.`,
+    detail: "{place}: {reason}.",
     remedies: [
       "Set HOSTFORM_STATE_HOME to a writable folder. With HOSTFORM_STORE=memory, a killed run may lose track of created objects.",
     ],
-  })),
+  }),
   "store.unsafe": error(({ place, reason, mode }: Failure & { mode: 600 | 700 }) => ({
     summary: `${place} is not used: ${reason}`,
     detail: "This place holds requests and one-time secrets. Another user could read or change them.",
@@ -98,16 +98,16 @@ export const processes = {
     detail: `It held the lock since ${of.since}, and sent no heartbeat for a minute. If it resumes, it reads the lists again.`,
     remedies: [{ do: "wake", pid: of.pid }],
   })),
-  "store.newer": error(({ place }: Words<"place">) => ({
-    summary: `A newer version wrote ${place}`,
-    detail: `This version cannot write to ${place}.`,
+  "store.newer": error({
+    summary: "A newer version wrote {place}",
+    detail: "This version cannot write to {place}.",
     remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
-  })),
-  "store.newer/database": error(({ place }: Words<"place">) => ({
-    summary: `A newer version changed the tables of the store in ${place}`,
+  }),
+  "store.newer/database": error({
+    summary: "A newer version changed the tables of the store in {place}",
     detail: "This version cannot use these tables.",
     remedies: ["Use the newer version, or set HOSTFORM_STORE to another database."],
-  })),
+  }),
   "store.unwritable/database": error(({ place, reason, isDenied }: Failure & { isDenied: boolean }) => ({
     summary: "This run cannot write to the store in PostgreSQL",
     detail: `${place}: ${reason}.`,
@@ -122,33 +122,33 @@ export const processes = {
     detail: `${place}: ${reason}. ${seconds > 0 ? `This run has waited for ${seconds} s. ` : ""}Without the store, it sends no request.`,
     remedies: ["Check the database and the network. Then run the command again."],
   })),
-  "store.unreachable/pooler": error(({ place }: Words<"place">) => ({
-    summary: `A connection pooler of ${place} runs the statements of one session in several sessions`,
+  "store.unreachable/pooler": error({
+    summary: "A connection pooler of {place} runs the statements of one session in several sessions",
     detail: "The store locks and listens in its session.",
     remedies: ["Use session pooling (PgBouncer: pool_mode=session), or connect to the server itself."],
-  })),
-  "store.waiting/database": warning(({ place, reason }: Failure) => ({
+  }),
+  "store.waiting/database": warning({
     summary: "This run waits for the store in PostgreSQL",
-    detail: `${place}: ${reason}. Until then, it sends no request.`,
+    detail: "{place}: {reason}. Until then, it sends no request.",
     remedies: ["Wait. If the database does not return, check its server and the network."],
-  })),
-  "store.restored": warning(({ place }: Words<"place">) => ({
-    summary: `${place} was restored from a backup, or another server took over`,
+  }),
+  "store.restored": warning({
+    summary: "{place} was restored from a backup, or another server took over",
     detail:
       "The store may lack create requests. This run and others wait until the lists show the objects of these requests.",
     remedies: ["Check the account for objects of an interrupted apply. Import these objects."],
-  })),
-  "store.damaged": warning(({ place }: Words<"place">) => ({
-    summary: `${place} is corrupted, and this run started a new file`,
-    detail: `The old file is ${place}.damaged. The new file lacks create requests that got no response.`,
+  }),
+  "store.damaged": warning({
+    summary: "{place} is corrupted, and this run started a new file",
+    detail: "The old file is {place}.damaged. The new file lacks create requests that got no response.",
     remedies: ["Check the account for objects of an interrupted apply. Import these objects."],
-  })),
-  "store.turn_lost": error(() => ({
+  }),
+  "store.turn_lost": error({
     summary: "This run lost the create lock, and did not send its create request",
     detail:
       "Another process takes over the lock after one minute without a heartbeat, or after the file of the store is replaced.",
     remedies: [{ do: "apply_again" }],
-  })),
+  }),
   "store.waiting": warning((of: Turn) => ({
     summary: `This run waits for ${processIn(of, "p")}, which has held the create lock since ${of.since}`,
     detail: "If that process sends no heartbeat for a minute, this run takes over the lock.",
@@ -159,9 +159,9 @@ export const processes = {
     detail: "This run creates no object until then. After a minute it skips all further creations.",
     remedies: [{ do: "wake", pid: of.pid }],
   })),
-  "store.waiting/lists": warning(({ seconds }: { seconds: number }) => ({
-    summary: `This run waits ${seconds} s before its next creation`,
+  "store.waiting/lists": warning({
+    summary: "This run waits {seconds} s before its next creation",
     detail:
       "Another run with this token created an object, or stopped during a creation. The host's lists may not show the object yet.",
-  })),
+  }),
 } satisfies Catalogue;

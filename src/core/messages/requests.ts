@@ -43,21 +43,21 @@ export const doubtOf = (repeat: "safe" | "keyed" | "idempotent" | "once"): strin
       }.`;
 
 export const requests = {
-  "api.cancelled": error(({ request }: Request) => ({ summary: `${request} was cancelled` })),
-  "api.too_late": error(({ request }: Request) => ({
-    summary: `${request} was not sent: its time limit has passed`,
+  "api.cancelled": error({ summary: "{request} was cancelled" }),
+  "api.too_late": error({
+    summary: "{request} was not sent: its time limit has passed",
     remedies: ["Run the command again: it reads the account first."],
-  })),
-  "api.too_late/key": error(({ request }: Request) => ({
-    summary: `${request} was not sent again: after the wait for the rate limit, its Idempotency-Key may have expired`,
+  }),
+  "api.too_late/key": error({
+    summary: "{request} was not sent again: after the wait for the rate limit, its Idempotency-Key may have expired",
     detail: "An earlier attempt may have been carried out.",
     remedies: ["Apply again: it orders only if the account has no result of that attempt."],
-  })),
-  "api.late": error(({ request }: Request) => ({
-    summary: `${request} was not sent: more than 5 seconds have passed since it was prepared`,
+  }),
+  "api.late": error({
+    summary: "{request} was not sent: more than 5 seconds have passed since it was prepared",
     detail: "This process was stopped, or had to wait. Another run may have changed the account since then.",
     remedies: [{ do: "apply_again" }],
-  })),
+  }),
 
   "api.argument/key": argument(
     ({ isGiven }: { readonly isGiven: boolean }) =>
@@ -85,25 +85,25 @@ export const requests = {
     () => "Pass a number in this range.",
   ),
 
-  "api.malformed": error(({ request, expected, came }: Request & Words<"expected" | "came">) => ({
-    summary: `The API's response to ${request} has an unknown format`,
-    detail: `Expected ${expected}, received ${came}.`,
+  "api.malformed": error({
+    summary: "The API's response to {request} has an unknown format",
+    detail: "Expected {expected}, received {came}.",
     remedies: [
       "Check that the base URL is the API's URL, and that no proxy responds in its place. If both are correct, report the format of the response.",
     ],
-  })),
-  "api.malformed/row": warning(({ request, failure }: Request & Words<"failure">) => ({
-    summary: `An entry in the response to ${request} has an unknown format`,
-    detail: `${failure} An object that is missing from the list may still exist.`,
+  }),
+  "api.malformed/row": warning({
+    summary: "An entry in the response to {request} has an unknown format",
+    detail: "{failure} An object that is missing from the list may still exist.",
     remedies: [
       "Report the format of the entry to the host. Until the entry is readable, no object is created in this list.",
     ],
-  })),
+  }),
   "api.malformed/cut": error(({ status }: Status) => again(`The API's response was cut off (${status})`)),
-  "api.malformed/text": error(({ status }: Status) => ({
-    summary: `The response is plain text, not an API response (${status})`,
+  "api.malformed/text": error({
+    summary: "The response is plain text, not an API response ({status})",
     remedies: [NO_GATEWAY],
-  })),
+  }),
   "api.malformed/page": error(({ status, isTransient }: Status & { readonly isTransient: boolean }) => ({
     summary: `The response is a web page, not an API response (${status})`,
     remedies: [isTransient ? `Try again later. ${NO_GATEWAY}` : NO_GATEWAY],
@@ -112,29 +112,30 @@ export const requests = {
     summary: "The API's sign-on URL is not an http or https URL",
     remedies: ["Sign on in the dashboard, and report the URL to the host."],
   }),
-  "api.no_list": warning(({ request, failure }: Request & Words<"failure">) => ({
-    summary: `${request} returned no list, so this run could not check its objects`,
-    detail: `${failure}. Objects keep their values in the state.`,
+  "api.no_list": warning({
+    summary: "{request} returned no list, so this run could not check its objects",
+    detail: "{failure}. Objects keep their values in the state.",
     remedies: [
       "If objects exist, check that no proxy responds. If none exist, ask the host to return an empty list ([]). Until then, no object is created in this list.",
     ],
-  })),
-  "api.inconclusive": error(({ request, status, came, expected }: Request & Status & Words<"came" | "expected">) => ({
-    summary: `The response to ${request} has status ${status} and ${came}`,
-    detail: `Expected status 200 and ${expected}. Such a response proves neither that an object exists nor that it is absent.`,
+  }),
+  "api.inconclusive": error({
+    summary: "The response to {request} has status {status} and {came}",
+    detail:
+      "Expected status 200 and {expected}. Such a response proves neither that an object exists nor that it is absent.",
     remedies: [
       "Try again in a minute. If the response stays the same, check that no proxy responds, then report it to the host.",
     ],
-  })),
-  "api.accepted": error(({ request, noun, came }: Request & Words<"noun" | "came">) => ({
-    summary: `The API accepted ${request}, but its response names no object`,
-    detail: `Expected ${noun} with an id, received ${came}.`,
+  }),
+  "api.accepted": error({
+    summary: "The API accepted {request}, but its response names no object",
+    detail: "Expected {noun} with an id, received {came}.",
     remedies: ["Check the account before you send the request again: a job may create the object later."],
-  })),
-  "api.too_large": error(({ request }: Request) => ({
-    summary: `The response to ${request} is too large`,
+  }),
+  "api.too_large": error({
+    summary: "The response to {request} is too large",
     remedies: ["Report the size of the response to the host."],
-  })),
+  }),
 
   "api.pagination": listing("is incomplete", ({ why }: Words<"why">) => why),
   "api.pagination/half": listing(
@@ -154,36 +155,33 @@ export const requests = {
     summary: "The API did not accept the token (401)",
     remedies: ["Check the token. If it was revoked, create a new token in the dashboard (API Tokens)."],
   }),
-  "api.forbidden": error(({ request, ability }: Request & Words<"ability">) => ({
-    summary: `The token lacks permission for ${request} (403)`,
+  "api.forbidden": error({
+    summary: "The token lacks permission for {request} (403)",
     remedies: [
-      `The request needs the ability "${ability}". Use a token that has this ability, belongs to the object's account, and is not restricted to other services.`,
+      'The request needs the ability "{ability}". Use a token that has this ability, belongs to the object\'s account, and is not restricted to other services.',
     ],
-  })),
-  "api.forbidden/track": error(({ request }: Request) => ({
-    summary: `The account lacks permission for ${request} (403)`,
+  }),
+  "api.forbidden/track": error({
+    summary: "The account lacks permission for {request} (403)",
     remedies: [
       "Client accounts need an account on the Manage track. Use such an account, or remove the client accounts.",
     ],
-  })),
-  "api.forbidden/restricted": error(({ request }: Request) => ({
-    summary: `The token lacks permission for ${request} (403)`,
+  }),
+  "api.forbidden/restricted": error({
+    summary: "The token lacks permission for {request} (403)",
     remedies: ["Use a token of the whole account, or add the service to the scope of this token."],
-  })),
-  "api.forbidden/refused": error(({ request, ability }: Request & Words<"ability">) => ({
-    summary: `The API rejected ${request} (403)`,
+  }),
+  "api.forbidden/refused": error({
+    summary: "The API rejected {request} (403)",
     remedies: [
-      `Correct what the server's message names. If it names the token, the token needs the ability "${ability}".`,
+      'Correct what the server\'s message names. If it names the token, the token needs the ability "{ability}".',
     ],
-  })),
-  "api.not_found": error(({ request, status }: Request & Status) => ({
-    summary: `The API does not know ${request} (${status})`,
-    remedies: [CHECK_URL],
-  })),
-  "api.not_found/object": error(({ status }: Status) => ({
-    summary: `The API does not know the object (${status})`,
+  }),
+  "api.not_found": error({ summary: "The API does not know {request} ({status})", remedies: [CHECK_URL] }),
+  "api.not_found/object": error({
+    summary: "The API does not know the object ({status})",
     remedies: ["Check the id; the object may have been removed elsewhere."],
-  })),
+  }),
   "api.validation": error(({ request, changes }: Request & { readonly changes: boolean }) => ({
     summary: `The API rejected the values of ${request} (422)`,
     remedies: [
@@ -199,17 +197,17 @@ export const requests = {
     summary: "The API is still processing a request with the same Idempotency-Key (409)",
     remedies: ["Apply again in a minute. The order uses the same Idempotency-Key, so nothing is ordered twice."],
   }),
-  "api.rejected": error(({ request, status }: Request & Status) => ({
-    summary: `The API rejected ${request} (${status})`,
+  "api.rejected": error({
+    summary: "The API rejected {request} ({status})",
     remedies: ["Correct what the server's message names. Without a message, ask the host."],
-  })),
-  "api.rejected/key": error(({ status }: Status) => ({
-    summary: `The API knows the Idempotency-Key of this order from a request with other values (${status})`,
+  }),
+  "api.rejected/key": error({
+    summary: "The API knows the Idempotency-Key of this order from a request with other values ({status})",
     remedies: [
       "Look in the dashboard for the result of the earlier order. If it was carried out, import its service.",
       "If it was not carried out, declare another reference: it gives the order another key.",
     ],
-  })),
+  }),
   "api.rate_limited": error({
     summary: "The API rejected the request: the rate limit is exceeded (429)",
     remedies: ["Wait a minute. If other programs use the same token, reduce requests_per_minute."],
@@ -224,21 +222,21 @@ export const requests = {
       ],
     }),
   ),
-  "api.redirect": error(({ status, target }: Status & Words<"target">) => ({
-    summary: `The API responded with a redirect (${status})${target}, which is not followed`,
+  "api.redirect": error({
+    summary: "The API responded with a redirect ({status}){target}, which is not followed",
     remedies: ["Set the base URL to the final URL."],
-  })),
+  }),
   "api.server": error(({ status }: Status) => again(`The API failed (${status})`)),
-  "api.timeout": error(({ request, origin, seconds }: Sent & { readonly seconds: number }) => ({
-    summary: `The API did not respond within ${seconds} seconds`,
-    detail: `${request} at ${origin}.`,
+  "api.timeout": error({
+    summary: "The API did not respond within {seconds} seconds",
+    detail: "{request} at {origin}.",
     remedies: ["Try again.", { do: "see", what: "requests" }],
-  })),
-  "api.timeout/paused": error(({ request, origin }: Sent) => ({
+  }),
+  "api.timeout/paused": error({
     summary: "This process was paused while it waited for the API's response, or a clock was set",
-    detail: `${request} at ${origin}.`,
+    detail: "{request} at {origin}.",
     remedies: ["Try again.", { do: "see", what: "requests" }],
-  })),
+  }),
   "api.timeout/host": error(again("The API timed out while it waited for the request (408)")),
   "api.unreachable": error(
     (given: Sent & Words<"failure"> & { readonly isPaused: boolean; readonly fix: readonly Remedy[] | undefined }) => ({
@@ -260,18 +258,18 @@ export const requests = {
   ),
 
   "provider.base_url": baseUrl("The base URL is not a URL"),
-  "provider.base_url/scheme": error(({ scheme }: Words<"scheme">) => ({
-    summary: `The base URL must begin with https://, not ${scheme}//`,
+  "provider.base_url/scheme": error({
+    summary: "The base URL must begin with https://, not {scheme}//",
     remedies: [SET_URL],
-  })),
+  }),
   "provider.base_url/credentials": baseUrl(
     "The base URL contains a user name or password",
     "Remove it from the URL. The API token is set separately.",
   ),
   "provider.base_url/query": baseUrl("The base URL contains a query or a fragment"),
   "provider.base_url/version": baseUrl("The base URL contains another version of the API than /api/v1"),
-  "provider.base_url/plain": error(({ host }: Words<"host">) => ({
-    summary: `Plain http to ${host} would expose the API token on the network`,
+  "provider.base_url/plain": error({
+    summary: "Plain http to {host} would expose the API token on the network",
     detail: "Plain http is accepted for loopback addresses only.",
     remedies: [
       "Use https.",
@@ -281,28 +279,28 @@ export const requests = {
         when: "the connection to the server is protected otherwise",
       },
     ],
-  })),
-  "provider.proxy": error(({ variable }: Words<"variable">) => ({
-    summary: `${variable} is not the URL of an HTTP proxy`,
+  }),
+  "provider.proxy": error({
+    summary: "{variable} is not the URL of an HTTP proxy",
     remedies: [
-      `Set ${variable} to a URL such as http://proxy.example:3128, or unset it.`,
+      "Set {variable} to a URL such as http://proxy.example:3128, or unset it.",
       "Percent-encode the special characters of a password (@ is %40).",
     ],
-  })),
-  "provider.token": error(({ of, variable, state, set }: Words<"of" | "variable" | "state" | "set">) => ({
-    summary: `No API token for ${of}: the environment variable ${variable} is ${state}`,
-    remedies: [`Create a token in the dashboard (API Tokens) and set it: ${set}.`, { do: "see", what: "sandbox" }],
-  })),
-  "provider.token/empty_file": error(({ of, file }: Words<"of" | "file">) => ({
-    summary: `The token file of ${of} is empty`,
-    detail: file,
+  }),
+  "provider.token": error({
+    summary: "No API token for {of}: the environment variable {variable} is {state}",
+    remedies: ["Create a token in the dashboard (API Tokens) and set it: {set}.", { do: "see", what: "sandbox" }],
+  }),
+  "provider.token/empty_file": error({
+    summary: "The token file of {of} is empty",
+    detail: "{file}",
     remedies: ["Write the API token into the file."],
-  })),
-  "provider.token/file": error(({ of, failure, base }: Words<"of" | "failure" | "base">) => ({
-    summary: `The token file of ${of} cannot be read`,
-    detail: failure,
-    remedies: [`Check token_file; the path is relative to ${base}.`],
-  })),
+  }),
+  "provider.token/file": error({
+    summary: "The token file of {of} cannot be read",
+    detail: "{failure}",
+    remedies: ["Check token_file; the path is relative to {base}."],
+  }),
   "provider.token/absent": error({ summary: "The API token is empty", remedies: [COPY_TOKEN] }),
   "provider.token/characters": error({
     summary: "The API token contains invalid characters",

@@ -37,31 +37,31 @@ const OF_OPENTOFU = {
 };
 
 export const states = {
-  "state.changing": warning(() => ({
+  "state.changing": warning({
     summary: "Another run changed the state during this plan",
     detail: "The plan contains unfinished changes of that run.",
     remedies: ["Plan again after that run.", { do: "wait_for_lock" }],
-  })),
-  "state.history": either(({ place, reason }: Failure) => ({
+  }),
+  "state.history": either({
     summary: "The history cannot be read or written",
-    detail: `${place}: ${reason}.`,
+    detail: "{place}: {reason}.",
     remedies: ["Fix the cause. With max_spend_month or max_orders_day, no order is sent until then."],
-  })),
-  "state.history/place": error(() => ({
+  }),
+  "state.history/place": error({
     summary: "The backend http keeps no history",
     detail: "max_spend_month and max_orders_day need a history.",
     remedies: ["Set HOSTFORM_HISTORY to a file that all runs share."],
-  })),
-  "state.history/broken": either(({ place, line }: Words<"place"> & { readonly line: number }) => ({
-    summary: `The history was changed: line ${line} does not continue the line before it`,
-    detail: `${place}.`,
+  }),
+  "state.history/broken": either({
+    summary: "The history was changed: line {line} does not continue the line before it",
+    detail: "{place}.",
     remedies: ["Restore the history from a backup. If it is lost, move it away; the next run begins a new history."],
-  })),
-  "state.history/other": error(({ place, line }: Words<"place"> & { readonly line: number }) => ({
+  }),
+  "state.history/other": error({
     summary: "The histories of both places have different entries",
-    detail: `Line ${line} of ${place} is another entry.`,
+    detail: "Line {line} of {place} is another entry.",
     remedies: ["Move the history that you do not need to another name."],
-  })),
+  }),
   "state.unreadable/file": failure(
     "The state file cannot be read",
     "Check that it is a regular file with read permission.",
@@ -84,36 +84,36 @@ export const states = {
     detail: `Parsing failed${place === undefined ? "" : ` at ${place}`}. The file was cut off, or another program changed it.`,
     remedies: [RESTORE],
   })),
-  "state.unreadable/malformed": error(({ source, issues }: Source & Words<"issues">) => ({
-    summary: `The state in ${source} is malformed`,
-    detail: `${issues}.`,
+  "state.unreadable/malformed": error({
+    summary: "The state in {source} is malformed",
+    detail: "{issues}.",
     remedies: [RESTORE],
-  })),
-  "state.unreadable/mark": error(({ source, address }: Source & Words<"address">) => ({
-    summary: `The private mark of ${address} in ${source} is corrupted`,
+  }),
+  "state.unreadable/mark": error({
+    summary: "The private mark of {address} in {source} is corrupted",
     detail: "The field private should hold a JSON object in base64.",
     remedies: ["Restore the state from a backup.", { do: "forget", why: "restore" }],
-  })),
-  "state.unreadable/twice": error(({ source, address }: Source & Words<"address">) => ({
-    summary: `${address} has two entries in the state in ${source}`,
+  }),
+  "state.unreadable/twice": error({
+    summary: "{address} has two entries in the state in {source}",
     detail: "Someone edited the file, or a version control system merged two versions.",
     remedies: ["Compare the id of both with the account, and delete the wrong entry. Then run plan."],
-  })),
-  "state.unreadable/sealed": error(({ source, why }: Words<"source" | "why">) => ({
-    summary: `The encrypted ${source} is corrupted`,
-    detail: `${why}.`,
+  }),
+  "state.unreadable/sealed": error({
+    summary: "The encrypted {source} is corrupted",
+    detail: "{why}.",
     remedies: [RESTORE],
-  })),
+  }),
   "state.unreadable/encryption": error({
     summary: "The encryption of the state is unknown",
     detail: "A newer version wrote the field key, or the field is corrupted.",
     remedies: [RESTORE, WRITER],
   }),
-  "state.unreadable/backup": error(({ place, why }: Words<"place" | "why">) => ({
+  "state.unreadable/backup": error({
     summary: "The backup of the state cannot be converted; no file was changed",
-    detail: `${why}.`,
-    remedies: [`Remove or repair ${place}. Then run the command again.`],
-  })),
+    detail: "{why}.",
+    remedies: ["Remove or repair {place}. Then run the command again."],
+  }),
   "state.newer": error(
     ({ source, format, newest }: Source & { readonly format: unknown; newest: number | string }) => ({
       summary: `The ${source} has format ${format}, and this version reads formats up to ${newest}`,
@@ -151,11 +151,11 @@ export const states = {
       "Check disk space, permissions and network. Then run plan, and import the objects that the state lacks.",
     ],
   })),
-  "state.unwritable/mount": error(({ place }: Words<"place">) => ({
+  "state.unwritable/mount": error({
     summary: "The state file is a mount, so no other file can replace it",
-    detail: `${place}: each write replaces the file, and needs its folder. No request was sent.`,
+    detail: "{place}: each write replaces the file, and needs its folder. No request was sent.",
     remedies: ["Mount the folder in place of the file."],
-  })),
+  }),
   "state.unwritable/lost": error(({ place }: Words<"place">) => ({
     summary: "A write of the state was accepted, but not stored",
     detail: `${place} still has other content.`,
@@ -164,13 +164,13 @@ export const states = {
   "state.unwritable/folder": folder,
   "state.unwritable/lock": failure("The state cannot be locked", "Check the write permission of its folder."),
 
-  "state.key/unset": error(({ passphrase, key, command }: Words<"passphrase" | "key" | "command">) => ({
-    summary: `Neither ${passphrase} nor ${key} is set`,
+  "state.key/unset": error({
+    summary: "Neither {passphrase} nor {key} is set",
     remedies: [
-      `Set ${passphrase} to a long passphrase, ${key} to 32 bytes in base64, or ${command} to a command that prints a key.`,
+      "Set {passphrase} to a long passphrase, {key} to 32 bytes in base64, or {command} to a command that prints a key.",
       NEW_KEY,
     ],
-  })),
+  }),
   "state.key/missing": error((of: Words<"from" | "variable"> & Maybe<"other" | "otherFrom">) => ({
     summary: `The state is encrypted, and ${of.variable} is not set`,
     detail: `It was encrypted with a ${of.from}${of.other === undefined ? "" : `, and ${of.other} holds a ${of.otherFrom}`}.`,
@@ -194,48 +194,46 @@ export const states = {
       remedies: OF_OPENTOFU[why].slice(1),
     }),
   ),
-  "state.key/sealed": error(({ source }: Source) => ({
-    summary: `The ${source} is encrypted`,
+  "state.key/sealed": error({
+    summary: "The {source} is encrypted",
     remedies: ["Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to the passphrase or key of the state."],
-  })),
-  "state.key/none": error(({ place }: Words<"place">) => ({
+  }),
+  "state.key/none": error({
     summary: "The state is not encrypted, so it has no key to replace",
-    detail: `${place} is in clear text.`,
+    detail: "{place} is in clear text.",
     remedies: ["Set the new key in the variable of the current key.", { do: "encrypt_state" }],
-  })),
-  "state.key/several": error(
-    ({ variables, passphrase, key, command }: Words<"variables" | "passphrase" | "key" | "command">) => ({
-      summary: `${variables} are set`,
-      detail: "A state is encrypted with one of them.",
-      remedies: [
-        `Set only one: ${passphrase} for a passphrase, ${key} for a key, ${command} for a command that prints a key.`,
-      ],
-    }),
-  ),
-  "state.key/old": error(({ variable, variables }: Words<"variable" | "variables">) => ({
-    summary: `${variable} is set without a current key`,
+  }),
+  "state.key/several": error({
+    summary: "{variables} are set",
+    detail: "A state is encrypted with one of them.",
+    remedies: [
+      "Set only one: {passphrase} for a passphrase, {key} for a key, {command} for a command that prints a key.",
+    ],
+  }),
+  "state.key/old": error({
+    summary: "{variable} is set without a current key",
     detail: "Old keys can only decrypt.",
-    remedies: [`Set one of ${variables}, or unset ${variable}.`],
-  })),
-  "state.key/short": error(({ variable, is, least }: Words<"variable"> & { readonly is: number; least: number }) => ({
-    summary: `The passphrase in ${variable} is too short`,
-    detail: `It has ${is} characters. At least ${least} are required.`,
+    remedies: ["Set one of {variables}, or unset {variable}."],
+  }),
+  "state.key/short": error({
+    summary: "The passphrase in {variable} is too short",
+    detail: "It has {is} characters. At least {least} are required.",
     remedies: ["Generate a passphrase with openssl rand -base64 24."],
-  })),
-  "state.key/form": error(({ from, is }: Words<"from" | "is">) => ({
-    summary: `${from} is not a key of 32 bytes`,
-    detail: `It has ${is}. A key has 44 characters in base64, or 64 hexadecimal digits.`,
+  }),
+  "state.key/form": error({
+    summary: "{from} is not a key of 32 bytes",
+    detail: "It has {is}. A key has 44 characters in base64, or 64 hexadecimal digits.",
     remedies: [NEW_KEY],
-  })),
-  "state.key/silent": error(({ variable }: Words<"variable">) => ({
-    summary: `The command in ${variable} succeeded, but printed nothing`,
+  }),
+  "state.key/silent": error({
+    summary: "The command in {variable} succeeded, but printed nothing",
     remedies: ["Correct the command: its output must be the key."],
-  })),
-  "state.key/empty": error(({ variable }: Words<"variable">) => ({
-    summary: `${variable} is set, but empty`,
+  }),
+  "state.key/empty": error({
+    summary: "{variable} is set, but empty",
     detail: "A CI job without access to a secret sets its variable to an empty string.",
     remedies: ["Set its value, or unset it."],
-  })),
+  }),
   "state.key/clear": warning((of: Words<"variable" | "place" | "allow">) => ({
     summary: `${of.variable} is set, but the state is not encrypted`,
     detail: `${of.allow} permits clear text in ${of.place}, perhaps of another program. The next write encrypts the state.`,
@@ -266,23 +264,23 @@ export const states = {
     "The journal of the state cannot be read",
     "Check that it is a regular file with read permission. It holds the changes of an interrupted run.",
   ),
-  "state.journal/format": error(({ place }: Words<"place">) => ({
+  "state.journal/format": error({
     summary: "The journal of the state has an unknown format",
-    detail: `An interrupted run, probably of a newer version, wrote ${place}.`,
+    detail: "An interrupted run, probably of a newer version, wrote {place}.",
     remedies: [WRITER],
-  })),
+  }),
   "state.journal/torn": warning(({ place, bytes }: Words<"place"> & { readonly bytes: number }) => ({
     summary: "The incomplete end of the journal of the state was ignored",
     detail: `${place} ${bytes === 0 ? "is empty" : `ends with ${bytes} bytes of an incomplete line`}. An interrupted run sends no request after such a line.`,
     remedies: ["No action is needed. If another program wrote the file, restore a copy before you apply."],
   })),
-  "state.journal": error(({ place, line, held }: Words<"place" | "held"> & { readonly line: number }) => ({
+  "state.journal": error({
     summary: "The journal of the state is corrupted",
-    detail: `Line ${line} of ${place} was changed after an interrupted run. Readable content: ${held}.`,
+    detail: "Line {line} of {place} was changed after an interrupted run. Readable content: {held}.",
     remedies: [
       "Restore the file from a copy. Without a copy: move it away, run plan, and import the objects that the state lacks.",
     ],
-  })),
+  }),
   "state.journal/foreign": error(
     (of: Words<"place" | "held" | "lineage" | "state" | "found"> & { readonly serial: number }) => ({
       summary: "The journal does not belong to the state",
@@ -301,18 +299,18 @@ export const states = {
     detail: near && `Did you mean "${near}"?`,
     remedies: [{ do: "see", what: "addresses" }],
   })),
-  "usage/address": error(({ given }: Words<"given">) => ({
-    summary: `${given} is not an address`,
+  "usage/address": error({
+    summary: "{given} is not an address",
     remedies: ['Write an address such as hosting_grant.acme["a@b.example"].'],
-  })),
-  "usage/instances": error(({ count, to }: Words<"to"> & { readonly count: number }) => ({
-    summary: `${count} instances cannot all move to ${to}`,
+  }),
+  "usage/instances": error({
+    summary: "{count} instances cannot all move to {to}",
     remedies: ["Omit the key of the destination, or move each instance with its own key."],
-  })),
-  "usage/types": error(({ from, to }: Words<"from" | "to">) => ({
-    summary: `${from} cannot move to ${to}: the types differ`,
+  }),
+  "usage/types": error({
+    summary: "{from} cannot move to {to}: the types differ",
     remedies: ["Choose a destination of the same type."],
-  })),
+  }),
   "usage/occupied": error(({ address }: Words<"address">) => ({
     summary: `${address} is already in the state`,
     remedies: ["Move that resource first.", { do: "forget", address, why: "replace" }],

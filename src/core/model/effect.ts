@@ -171,7 +171,7 @@ export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
   return [...totals.values()];
 }
 
-/** Returns the amounts of an order. Plans that earlier versions saved lack hosting plan and months. */
+/** Returns the amounts of an order. A quote without a known price may lack hosting plan and months. */
 function moneyOf({ after }: Change, quote: Quote): OrderMoney {
   const { currency, list, billed, most, unknown } = quote;
   const months = quote.months ?? whole(after?.term) ?? (whole(after?.years) ?? 0) * 12;

@@ -63,6 +63,9 @@ export type OwnForm = {
   readonly foreign?: true;
 };
 
+/** Normalized values by attribute. */
+export type Forms = Readonly<Record<string, OwnForm>>;
+
 /** An object of the account, managed or not, that identifies the account. */
 export interface Anchor {
   readonly type: string;
@@ -90,11 +93,7 @@ export interface PrivateMark {
   readonly created?: string;
   /** Attributes of the replaced object, which must still be deleted. */
   readonly deposed?: JsonObject;
-  /**
-   * Normalized values by attribute ({@link OwnForm}). Earlier versions saved only the returned value; the sent value is then
-   * the attribute in the state.
-   */
-  readonly shown?: JsonObject;
+  readonly shown?: Forms;
   /** Intent of a pending creation. */
   readonly pending?: Intent;
   /** Request whose response lacked the one-time secret. The next apply sends it once more, but never a third time. */

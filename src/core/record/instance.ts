@@ -202,7 +202,7 @@ const markFields = {
   generation: z.number().int().min(1).optional(),
   created: z.string().optional(),
   deposed: z.record(z.string(), z.unknown()).optional(),
-  shown: z.record(z.string(), z.unknown()).optional(),
+  shown: z.record(z.string(), z.looseObject({ times: z.number() })).optional(),
   pending: intent.optional(),
   attempt: intent.optional(),
   job: job.optional(),

@@ -1,5 +1,5 @@
 /** Messages that YAML and stacks share, and functions for messages. */
-import { type Catalogue, either, error, problemsOf, type Texts, type Words } from "../../core/messages/message.ts";
+import { type Catalogue, either, error, problemsOf, type Words } from "../../core/messages/message.ts";
 
 /** An unknown word, the known words, and the most similar one. */
 export interface Unknown {
@@ -9,7 +9,15 @@ export interface Unknown {
 }
 
 /** Returns texts with one remedy. */
-export const texts = (summary: string, fix?: string, detail?: string): Texts => ({
+export const texts = <
+  const Summary extends string,
+  const Fix extends string | undefined = undefined,
+  const Detail extends string | undefined = undefined,
+>(
+  summary: Summary,
+  fix?: Fix,
+  detail?: Detail,
+): { readonly summary: Summary; readonly detail?: Detail; readonly remedies?: readonly NonNullable<Fix>[] } => ({
   summary,
   ...(detail !== undefined && { detail }),
   ...(fix !== undefined && { remedies: [fix] }),
@@ -79,9 +87,7 @@ export const shared = {
       `The other place is ${place}.`,
     ),
   ),
-  "config.duplicate/import": error(({ address }: Words<"address">) =>
-    texts(`${address} is imported twice`, "Remove one of the two `import` entries."),
-  ),
+  "config.duplicate/import": error(texts("{address} is imported twice", "Remove one of the two `import` entries.")),
   "config.duplicate/key": error(({ key, what, line }: Words<"key" | "what"> & { line: number }) =>
     texts(
       `"${short(key)}" is declared twice in the same ${what}`,
@@ -89,9 +95,9 @@ export const shared = {
       `The first entry is on line ${line}.`,
     ),
   ),
-  "config.environment": error(({ name }: Words<"name">) => texts(`The environment variable ${name} is not set`)),
-  "config.expression/template": error(({ summary }: Words<"summary">) =>
-    texts(summary, "Write `${hosting_service.NAME.id}` or `${env.NAME}`. Write `$${` for a literal `${`."),
+  "config.environment": error(texts("The environment variable {name} is not set")),
+  "config.expression/template": error(
+    texts("{summary}", "Write `${hosting_service.NAME.id}` or `${env.NAME}`. Write `$${` for a literal `${`."),
   ),
   "config.invalid_value/decimal": error(({ path, written, value }: Scalar) =>
     texts(`${path}: ${written} is not a decimal number`, `If you mean ${value}, write \`${value}\`.`),
@@ -107,8 +113,8 @@ export const shared = {
           `Write the value in quotes (\`"${written}"\`), or remove the attribute.`,
         ),
   ),
-  "config.invalid_value/json_text": error(({ path }: Words<"path">) =>
-    texts(`${path}: this string would be sent as a list or map`, "Write the list or map without quotes."),
+  "config.invalid_value/json_text": error(
+    texts("{path}: this string would be sent as a list or map", "Write the list or map without quotes."),
   ),
   "config.invalid_value/nested": error(({ path, form: given, written }: Words<"path" | "form" | "written">) =>
     texts(
@@ -121,7 +127,7 @@ export const shared = {
   ),
   "config.invalid_value/project": error(texts("project: not a valid project name", PROJECT_NAME, PROJECT_STAYS)),
   "config.invalid_value/project_variable": error(texts("HOSTFORM_PROJECT is not a valid project name", PROJECT_NAME)),
-  "config.invalid_value/setting": error(({ path, message }: Words<"path" | "message">) => texts(`${path}: ${message}`)),
+  "config.invalid_value/setting": error(texts("{path}: {message}")),
   "config.invalid_value/unquoted": error(({ path, written, value }: Scalar) =>
     texts(
       `${path}: ${written} without quotes would become ${value}`,
@@ -132,30 +138,22 @@ export const shared = {
   "config.reference/address": error(({ near }: { near: string | undefined }) =>
     texts(`This is not the address of a resource.${suggestionOf(near)}`, ADDRESS),
   ),
-  "config.reference/exported": error(({ text, fingerprint, target }: Words<"text" | "fingerprint" | "target">) =>
+  "config.reference/exported": error(
     texts(
-      `${text} is not in the state: secret_output writes it to another place`,
-      `Remove the reference, or the secret_output of ${target}.`,
-      `After the secret is written, the state has only its fingerprint (${fingerprint}).`,
+      "{text} is not in the state: secret_output writes it to another place",
+      "Remove the reference, or the secret_output of {target}.",
+      "After the secret is written, the state has only its fingerprint ({fingerprint}).",
     ),
   ),
-  "config.reference/setting": error(({ owner }: Words<"owner">) =>
-    texts(`A ${owner} cannot refer to a resource`, ENV_ONLY),
-  ),
+  "config.reference/setting": error(texts("A {owner} cannot refer to a resource", ENV_ONLY)),
   "config.reference/source": error(texts("The source of a secret cannot depend on a resource", ENV_ONLY)),
-  "config.reference/write_only": error(({ text }: Words<"text">) =>
-    texts(`${text} is write-only: it is sent but not stored, so it cannot be referenced`),
+  "config.reference/write_only": error(
+    texts("{text} is write-only: it is sent but not stored, so it cannot be referenced"),
   ),
-  "config.secret/http": error(({ key }: Words<"key">) =>
+  "config.secret/backend": error(
     texts(
-      `"${key}" would put a password into the declaration`,
-      "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. If the file was shared, change the password.",
-    ),
-  ),
-  "config.secret/pg": error(({ key }: Words<"key">) =>
-    texts(
-      `"${key}" would put a password into the declaration`,
-      "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",
+      '"{key}" would put a credential into the declaration',
+      "Set {variables} in the environment. If the file was shared, change the credential.",
     ),
   ),
   "config.unsupported/dynamodb": error(
@@ -164,17 +162,9 @@ export const shared = {
       "Remove `dynamodb_table`, and set `use_lockfile` to true here and in Terraform.",
     ),
   ),
-  "config.secret/s3": error(({ key }: Words<"key">) =>
-    texts(
-      `"${key}" would put a credential into the declaration`,
-      "Set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. If the file was shared, revoke the key.",
-    ),
-  ),
   "config.structure/backends": error(texts("Only one backend can be declared", BACKEND)),
   "config.structure/no_backend": error(texts("`backend` has no type", BACKEND)),
-  "config.structure/backend_settings": error(({ type }: Words<"type">) =>
-    texts(`\`${type}\` must be a map of settings`, BACKEND),
-  ),
+  "config.structure/backend_settings": error(texts("`{type}` must be a map of settings", BACKEND)),
   "config.structure/constraint": error(({ of }: Words<"of">) =>
     texts(
       `${of === "provider" ? "The version of the provider hosting" : "`required_version`"} is not a version constraint`,
@@ -205,27 +195,25 @@ export const shared = {
       `Column ${column} has ${name} (U+${code}).`,
     );
   }),
-  "config.too_large/shown": either(({ beyond, severity }: { beyond: number; severity: string }) =>
-    texts(`${beyond} more ${severity}s are not shown`, `Fix the ${severity}s above first.`),
+  "config.too_large/shown": either(
+    texts("{beyond} more {severity}s are not shown", "Fix the {severity}s above first."),
   ),
   "config.unknown_key/backend": unknown(
     "The backends are",
     ({ key }: Unknown) => `Unknown backend "${short(key)}"`,
     BACKEND,
   ),
-  "config.unsupported/hostform": error(({ text, own }: Words<"text" | "own">) =>
-    texts(`This project requires hostform ${text}; this is ${own}`, NEWER),
-  ),
-  "config.unsupported/provider": error(({ text, own }: Words<"text" | "own">) =>
-    texts(`The stack requires version ${text} of the provider hosting; this is ${own}`, NEWER),
+  "config.unsupported/hostform": error(texts("This project requires hostform {text}; this is {own}", NEWER)),
+  "config.unsupported/provider": error(
+    texts("The stack requires version {text} of the provider hosting; this is {own}", NEWER),
   ),
   "config.unknown_key/backend_setting": unknown(
     "The settings are",
     ({ key, type }: Unknown & Words<"type">) => `The backend ${type} has no setting "${short(key)}"`,
   ),
-  "trust.untrusted": error(({ name }: Words<"name">) =>
+  "trust.untrusted": error(
     texts(
-      `The untrusted declaration reads the environment variable ${name}`,
+      "The untrusted declaration reads the environment variable {name}",
       "Write the value instead of the reference. If the variable is not secret, add its name to HOSTFORM_ENV_ALLOW.",
     ),
   ),

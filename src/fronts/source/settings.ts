@@ -145,11 +145,18 @@ function readSettings(type: Type, section: Entry, context: ReadContext): JsonObj
   return read.includes(undefined) ? undefined : Object.assign({}, ...read);
 }
 
+/** Environment variables for the credentials of a backend. */
+const VARIABLES = {
+  http: "TF_HTTP_USERNAME and TF_HTTP_PASSWORD",
+  pg: "PG_CONN_STR",
+  s3: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN",
+} as const;
+
 function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject | undefined {
   const { diags } = context;
   const { key, keySpan } = entry;
   const { shape } = backendSettings[type];
-  const refuseSecret = () => diags.add(keySpan, problem(`config.secret/${type}`, { key }));
+  const refuseSecret = () => diags.add(keySpan, problem("config.secret/backend", { key, variables: VARIABLES[type] }));
   if (namesSecret(key) || CREDENTIALS.test(key)) return refuseSecret();
   if (key === "dynamodb_table") return diags.add(keySpan, problem("config.unsupported/dynamodb"));
   if (!Object.hasOwn(shape, key)) {

@@ -18,15 +18,15 @@ export const names = {
   "config.expression/backend": error(
     texts("The settings of a backend cannot be expressions", "Write the value instead of the expression."),
   ),
-  "config.expression/ephemeral": error(({ name, text }: Words<"name" | "text">) =>
+  "config.expression/ephemeral": error(
     texts(
-      `${name} is stored in the state, so it cannot use ${text}, which is ephemeral`,
+      "{name} is stored in the state, so it cannot use {text}, which is ephemeral",
       "Use a `sensitive` variable, or a write-only attribute.",
     ),
   ),
-  "config.expression/ephemeral_output": error(({ name, text }: Words<"name" | "text">) =>
+  "config.expression/ephemeral_output": error(
     texts(
-      `The output "${name}" is stored in the state, so it cannot use ${text}, which is ephemeral`,
+      'The output "{name}" is stored in the state, so it cannot use {text}, which is ephemeral',
       "Remove the output.",
     ),
   ),
@@ -47,15 +47,15 @@ export const names = {
       "Write the id, or use a variable that is not sensitive.",
     ),
   ),
-  "config.expression/provider": error(({ key, text }: Words<"key" | "text">) =>
+  "config.expression/provider": error(
     texts(
-      `"${key}" of a provider depends on ${text}, which is known only after the account is read`,
+      '"{key}" of a provider depends on {text}, which is known only after the account is read',
       "Use only variables, locals and literals: a plan needs the provider first.",
     ),
   ),
-  "config.expression/validation": error(({ name }: Words<"name">) =>
+  "config.expression/validation": error(
     texts(
-      `The condition of the variable "${name}" is neither true nor false`,
+      'The condition of the variable "{name}" is neither true nor false',
       "Use only the variable itself, other variables, and locals that do not depend on the account.",
     ),
   ),
@@ -93,15 +93,15 @@ export const names = {
       "Iterate over a value that is not secret, because its keys are part of shown addresses.",
     ),
   ),
-  "config.expression/unknown": error(({ key, text }: Repetition) =>
+  "config.expression/unknown": error(
     texts(
-      `\`${key}\` depends on ${text}, which is known only after apply`,
+      "`{key}` depends on {text}, which is known only after apply",
       "Use only values of the stack, because the number of instances must not depend on the account.",
     ),
   ),
-  "config.expression/unknown_output": error(({ key }: Repetition) =>
+  "config.expression/unknown_output": error(
     texts(
-      `\`${key}\` depends on an output of another stack, which is known only after that stack is applied`,
+      "`{key}` depends on an output of another stack, which is known only after that stack is applied",
       "Apply the other stack first.",
     ),
   ),
@@ -111,36 +111,28 @@ export const names = {
   ),
   "config.reference/count": error(texts("`count` has only `index`")),
   "config.reference/each": error(texts("`each` has only `key` and `value`")),
-  "config.reference/counted": error(({ node }: Words<"node">) =>
-    texts(`${node} has \`count\`; use the address of one instance, such as ${node}[0]`),
+  "config.reference/counted": error(texts("{node} has `count`; use the address of one instance, such as {node}[0]")),
+  "config.reference/import": error(texts("No resource {base} is declared", DECLARE)),
+  "config.reference/import_instance": error(
+    texts("{base} has several instances; use the address of one instance", "Write an address such as {example}."),
   ),
-  "config.reference/import": error(({ base }: Words<"base">) => texts(`No resource ${base} is declared`, DECLARE)),
-  "config.reference/import_instance": error(({ base, example }: Words<"base" | "example">) =>
-    texts(`${base} has several instances; use the address of one instance`, `Write an address such as ${example}.`),
-  ),
-  "config.reference/import_key": error(({ instance }: Words<"instance">) =>
-    texts(`${instance} does not exist`, DECLARE),
-  ),
-  "config.reference/import_provider": error(({ base }: Words<"base">) =>
-    texts(`The \`import\` of ${base} has another provider than the resource`, "Remove `provider` here."),
+  "config.reference/import_key": error(texts("{instance} does not exist", DECLARE)),
+  "config.reference/import_provider": error(
+    texts("The `import` of {base} has another provider than the resource", "Remove `provider` here."),
   ),
   "config.reference/name": error(({ text }: Words<"text">) =>
     texts("", undefined, `The expression refers to ${text.slice(0, LONGEST)}.`),
   ),
-  "config.reference/nameless": error(({ noun }: Words<"noun">) => texts(`The name of a ${noun} is missing`)),
-  "config.reference/remote_state": error(({ state }: Words<"state">) =>
+  "config.reference/nameless": error(texts("The name of a {noun} is missing")),
+  "config.reference/remote_state": error(
     texts(
-      `The outputs of ${state} are not known`,
+      "The outputs of {state} are not known",
       "Apply that stack first, in the same project.",
       "hostform reads the outputs of other stacks from the states of these stacks.",
     ),
   ),
-  "config.reference/repetition": error(({ text, key }: Words<"text" | "key">) =>
-    texts(`${text} is only valid with \`${key}\``),
-  ),
-  "config.reference/single": error(({ node, index }: Words<"node"> & { index: number }) =>
-    texts(`${node} has no \`count\` or \`for_each\`, so it has no instance [${index}]`),
-  ),
+  "config.reference/repetition": error(texts("{text} is only valid with `{key}`")),
+  "config.reference/single": error(texts("{node} has no `count` or `for_each`, so it has no instance [{index}]")),
   "config.reference/undeclared": error(({ noun, name, near }: Words<"noun" | "name"> & { near: string | undefined }) =>
     texts(`No ${noun} ${name.slice(0, 300)} is declared.${suggestionOf(near)}`),
   ),

@@ -39,14 +39,14 @@ const other = (summary: string) =>
 const messages = {
   ...shared,
   ...names,
-  "config.duplicate/block": error(({ key }: Words<"key">) =>
-    texts(`\`${key}\` is declared more than once`, `Merge the \`${key}\` blocks into one block.`),
+  "config.duplicate/block": error(
+    texts("`{key}` is declared more than once", "Merge the `{key}` blocks into one block."),
   ),
-  "config.duplicate/project": error(({ name, other }: Words<"name" | "other">) =>
+  "config.duplicate/project": error(
     texts(
-      `The project is named "${name}" here and differently elsewhere`,
+      'The project is named "{name}" here and differently elsewhere',
       "Use one name: a stack is one project. For another account, use another stack.",
-      `The project is named "${other}" in another provider block.`,
+      'The project is named "{other}" in another provider block.',
     ),
   ),
   "config.duplicate/token": error(
@@ -55,17 +55,15 @@ const messages = {
   "config.invalid_value/digits": error(
     texts("This number cannot be stored exactly", "Put quotes around the number: a string keeps all digits."),
   ),
-  "config.missing_attribute/address": error(({ type, key }: Words<"type" | "key">) =>
-    texts(`\`${type}\` requires \`${key}\``, `Write \`"${key}": "hosting_service.NAME"\`.`),
+  "config.missing_attribute/address": error(
+    texts("`{type}` requires `{key}`", 'Write `"{key}": "hosting_service.NAME"`.'),
   ),
-  "config.missing_attribute/data": error(({ address, name, description }: Words<"address" | "name" | "description">) =>
-    texts(`${address} requires "${name}"`, `Add \`${name}\`.`, description),
-  ),
+  "config.missing_attribute/data": error(texts('{address} requires "{name}"', "Add `{name}`.", "{description}")),
   "config.missing_attribute/import": error(
     texts("`import` requires `to` and `id`", 'Write `{"to": "hosting_service.NAME", "id": "1001"}`.'),
   ),
-  "config.missing_attribute/output": error(({ name }: Words<"name">) =>
-    texts(`The output "${name}" has no value`, 'Write `"value": "${hosting_service.NAME.id}"`.'),
+  "config.missing_attribute/output": error(
+    texts('The output "{name}" has no value', 'Write `"value": "${hosting_service.NAME.id}"`.'),
   ),
   "config.missing_attribute/validation": error(
     texts(
@@ -73,14 +71,14 @@ const messages = {
       'Write `{"condition": "${var.NAME > 0}", "error_message": "…"}`.',
     ),
   ),
-  "config.secret/output": error(({ name, text }: Words<"name" | "text">) =>
+  "config.secret/output": error(
     texts(
-      `The output "${name}" would show a secret`,
+      'The output "{name}" would show a secret',
       'Add `"sensitive": true`, or remove the secret.',
-      `Its value contains ${text}, and outputs are shown after each apply.`,
+      "Its value contains {text}, and outputs are shown after each apply.",
     ),
   ),
-  "config.secret/setting": error(({ key }: Words<"key">) => texts(`"${key}" puts an API token into the stack`, TOKENS)),
+  "config.secret/setting": error(texts('"{key}" puts an API token into the stack', TOKENS)),
   "config.secret/token": error(
     texts('"token" puts an API token into the stack', `${TOKENS} If the file was shared, revoke the token.`),
   ),
@@ -100,25 +98,23 @@ const messages = {
   "config.structure/backend": error(
     texts("`backend` has no type", 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.'),
   ),
-  "config.structure/flag": error(({ key }: Words<"key">) =>
-    texts(`\`${key}\` must be true or false`, `Write \`true\` or \`false\` without an expression.`),
+  "config.structure/flag": error(
+    texts("`{key}` must be true or false", "Write `true` or `false` without an expression."),
   ),
   "config.structure/ignore_changes": form(
     "`ignore_changes`",
     "a list of attributes",
     'Write `["plan_id"]`, or `"all"`.',
   ),
-  "config.structure/item": error(({ key }: Words<"key">) => texts(`An item of \`${key}\` must be a string`)),
-  "config.structure/label": error(({ type, label, form }: Words<"type" | "label" | "form">) =>
+  "config.structure/item": error(texts("An item of `{key}` must be a string")),
+  "config.structure/label": error(
     texts(
-      `\`${type}\` has no ${label} here`,
-      `Write \`${form}\`, or remove the empty block.`,
+      "`{type}` has no {label} here",
+      "Write `{form}`, or remove the empty block.",
       "An empty block is ambiguous: the content may be missing.",
     ),
   ),
-  "config.structure/object": error(({ type, form }: Words<"type" | "form">) =>
-    texts(`\`${type}\` must be an object here`, `Write \`${form}\`.`),
-  ),
+  "config.structure/object": error(texts("`{type}` must be an object here", "Write `{form}`.")),
   "config.structure/prerelease": error(
     texts("`required_version` has a pre-release version", "Remove the pre-release. Terraform rejects it."),
   ),
@@ -136,22 +132,20 @@ const messages = {
     "an object",
     'Write `{"resource": {"hosting_service": {"acme": {…}}}}`, or pass the synthesized folder.',
   ),
-  "config.structure/text": error(({ key }: Words<"key">) => texts(`\`${key}\` must be a string`)),
-  "config.structure/texts": error(({ key }: Words<"key">) => texts(`\`${key}\` must be a list of strings`)),
-  "config.syntax": error(({ message }: Words<"message">) =>
+  "config.structure/text": error(texts("`{key}` must be a string")),
+  "config.structure/texts": error(texts("`{key}` must be a list of strings")),
+  "config.syntax": error(
     texts(
-      `The JSON cannot be parsed: ${message}`,
+      "The JSON cannot be parsed: {message}",
       "Synthesize the stack again. If the file is written by hand, correct it.",
     ),
   ),
-  "config.too_large/file": error(({ path, message }: Words<"path" | "message">) =>
-    texts(`${path} ${message}`, "Split the stack into several stacks."),
+  "config.too_large/file": error(texts("{path} {message}", "Split the stack into several stacks.")),
+  "config.too_large/instances": error(
+    texts("{address} has more than {most} instances", "Split the stack into several stacks."),
   ),
-  "config.too_large/instances": error(({ address, most }: Words<"address"> & { most: number }) =>
-    texts(`${address} has more than ${most} instances`, "Split the stack into several stacks."),
-  ),
-  "config.too_large/stack": error(({ most }: { most: number }) =>
-    texts(`This stack has more than ${most} resources`, "Split the stack into several stacks."),
+  "config.too_large/stack": error(
+    texts("This stack has more than {most} resources", "Split the stack into several stacks."),
   ),
   "config.unknown_key/ignore_changes": unknown(
     "",
@@ -171,8 +165,8 @@ const messages = {
   "config.unsupported/ephemeral_output": error(
     texts("An ephemeral output has no effect in a stack", "Remove `ephemeral`."),
   ),
-  "config.unsupported/ignore_part": error(({ name }: Words<"name">) =>
-    texts("`ignore_changes` cannot contain a part of an attribute", `Write the whole attribute: \`"${name}"\`.`),
+  "config.unsupported/ignore_part": error(
+    texts("`ignore_changes` cannot contain a part of an attribute", 'Write the whole attribute: `"{name}"`.'),
   ),
   "config.unsupported/language": error(
     ({ text, least, most, chosen }: { text: string; least: number; most: number; chosen: string | undefined }) =>
@@ -195,10 +189,10 @@ const messages = {
       "Rename the provider to `hosting`, like its resources.",
     ),
   ),
-  "config.unsupported/replace_on_change": error(({ base }: Words<"base">) =>
+  "config.unsupported/replace_on_change": error(
     texts(
       "`replace_on_change` is not supported here",
-      `Remove \`replace_on_change\`. To order the service again: \`hostform plan --reorder ${base}\`. Or apply the stack with Terraform.`,
+      "Remove `replace_on_change`. To order the service again: `hostform plan --reorder {base}`. Or apply the stack with Terraform.",
     ),
   ),
   "config.unsupported/source": error(
@@ -220,15 +214,15 @@ const messages = {
       `Write \`"token": "\${var.NAME}"\` and set TF_VAR_NAME. ${TOKENS}`,
     ),
   ),
-  "config.variable/missing": error(({ name }: Words<"name">) =>
+  "config.variable/missing": error(
     texts(
-      `The variable "${name}" has no value`,
-      `Set the environment variable TF_VAR_${name}, or pass \`--var '${name}=…'\`.`,
+      'The variable "{name}" has no value',
+      "Set the environment variable TF_VAR_{name}, or pass `--var '{name}=…'`.",
     ),
   ),
-  "config.variable/type": error(({ message }: Words<"message">) =>
+  "config.variable/type": error(
     texts(
-      `This is not a valid type: ${message}`,
+      "This is not a valid type: {message}",
       "Write a type such as string, number, bool, list(string) or object({name=string}).",
     ),
   ),
@@ -271,14 +265,12 @@ const messages = {
   "config.unsupported/resource": error(({ type, labels }: Words<"type"> & { labels: readonly string[] }) =>
     other(`${type === "data" ? "data." : ""}${labels.map(short).join(".")} is not a resource of hosting`),
   ),
-  "config.unsupported/front": error(({ text }: Words<"text">) => texts(`${text} exists only in Terraform's provider`)),
+  "config.unsupported/front": error(texts("{text} exists only in Terraform's provider")),
   "config.unsupported/key": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` is not supported in a stack`, REFUSED[key] ?? "Remove it, or apply the stack with Terraform."),
   ),
-  "config.unsupported/name": error(({ text }: Words<"text">) => texts(`${text} is not supported`, WITH_TERRAFORM)),
-  "config.unsupported/remote_state": error(({ state }: Words<"state">) =>
-    texts(`${state} supports only \`outputs\``, WITH_TERRAFORM),
-  ),
+  "config.unsupported/name": error(texts("{text} is not supported", WITH_TERRAFORM)),
+  "config.unsupported/remote_state": error(texts("{state} supports only `outputs`", WITH_TERRAFORM)),
   "config.variable/default": error(({ name, why }: Words<"name"> & { why: string | undefined }) =>
     texts(`The default of the variable "${name}" does not fit its type`, "Correct the default, or the type.", why),
   ),

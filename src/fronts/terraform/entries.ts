@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { decrypt, encrypt } from "../../core/files/index.ts";
 import { type Kind, kinds } from "../../core/kinds/index.ts";
 import { isPendingCreate, type PendingCreate } from "../../core/lifecycle/index.ts";
-import { type AccountStore, entriesOf, MemoryStore, type Note, type Place } from "../../core/local/index.ts";
+import { type AccountStore, MemoryStore, type Note, type Place } from "../../core/local/index.ts";
 import {
   attempt,
   type Diagnostic,
@@ -198,7 +198,8 @@ export class Entries {
   }
 
   #listOf(type: string): string {
-    return entriesOf(this.#options.store.account, this.#options.project ?? "", type);
+    const { store, project = "" } = this.#options;
+    return JSON.stringify(["entries", store.account, project, type]);
   }
 
   #warn(what: "read" | "write", error: unknown): undefined {

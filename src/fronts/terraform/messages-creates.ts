@@ -8,7 +8,6 @@ const OTHERWISE =
   "If this is the same configuration in another folder, set HOSTFORM_PLACE to the same word in both folders. For two objects, set another `project`, or other attributes, in this configuration.";
 
 type Noun = Words<"noun">;
-type Of = Words<"what">;
 type Object = Words<"noun" | "id">;
 
 export const creates = {
@@ -21,9 +20,9 @@ export const creates = {
         : "Apply again: the provider adopts the created object, or creates it. It orders nothing twice.",
     ),
   ),
-  "plan.pending/unseen": error(({ what }: Of) =>
+  "plan.pending/unseen": error(
     texts(
-      `The request of the pending create of ${what} is not on this machine`,
+      "The request of the pending create of {what} is not on this machine",
       "Terraform sends the request of a tainted instance only during a refresh. Without the request, the provider could create a second object, so it sent no request.",
       "Plan again without `-refresh=false` on this machine, and apply that plan on this machine.",
     ),
@@ -35,11 +34,11 @@ export const creates = {
       `Apply with the other state first. If that state is lost, import the created object. If the request created nothing, run \`terraform apply\` once with HOSTFORM_STATE_HOME set to an empty folder. ${OTHERWISE}`,
     ),
   ),
-  "plan.pending/attribute": error(({ noun, name, value }: Words<"noun" | "name" | "value">) =>
+  "plan.pending/attribute": error(
     texts(
-      `${name} cannot change yet: the create of the ${noun} has no known outcome`,
+      "{name} cannot change yet: the create of the {noun} has no known outcome",
       "The provider sent the request, and the response was lost. The next apply completes that request first, unchanged.",
-      `Set \`${name}\` back to ${value}, apply, then change it.`,
+      "Set `{name}` back to {value}, apply, then change it.",
     ),
   ),
   "plan.pending/reference": error(({ noun, name }: Words<"name"> & { noun: string | undefined }) =>
@@ -58,22 +57,22 @@ export const creates = {
         : undefined,
     ),
   ),
-  "apply.replayed/adopts": warning(({ address, noun, id }: Object & Words<"address">) =>
-    texts(`An interrupted run created ${address} as ${noun} ${id}: the apply adopts it, and creates nothing`),
+  "apply.replayed/adopts": warning(
+    texts("An interrupted run created {address} as {noun} {id}: the apply adopts it, and creates nothing"),
   ),
-  "apply.replayed/adopted": warning(({ noun, id }: Object) =>
-    texts(`The apply adopted ${noun} ${id} from an interrupted run, and created nothing`),
+  "apply.replayed/adopted": warning(
+    texts("The apply adopted {noun} {id} from an interrupted run, and created nothing"),
   ),
-  "plan.gone/interrupted": error(({ noun, id }: Object) =>
+  "plan.gone/interrupted": error(
     texts(
-      `${noun} ${id} from an interrupted run no longer exists`,
-      `The provider does not order the ${noun} again automatically, because a new order has its own invoice.`,
-      `To order another ${noun}, set another \`reference\`.`,
+      "{noun} {id} from an interrupted run no longer exists",
+      "The provider does not order the {noun} again automatically, because a new order has its own invoice.",
+      "To order another {noun}, set another `reference`.",
     ),
   ),
-  "plan.exists/owned": error(({ noun, id, owner }: Object & Words<"owner">) =>
+  "plan.exists/owned": error(
     texts(
-      `${noun} ${id} from an interrupted run belongs to ${owner}`,
+      "{noun} {id} from an interrupted run belongs to {owner}",
       ONE_MANAGER,
       "Remove one of the two resources from the configuration. For two objects, set other attributes in this resource.",
     ),
@@ -86,9 +85,9 @@ export const creates = {
         `${was === undefined ? `Remove \`${name}\` and apply, then add the attribute` : `Set \`${name}\` back and apply, then change the value`}${adopt}.`,
       ),
   ),
-  "config.duplicate/running": error(({ address }: Words<"address">) =>
+  "config.duplicate/running": error(
     texts(
-      `Another process is creating ${address} now`,
+      "Another process is creating {address} now",
       "Another apply of this configuration is running, or another provider block of it uses the same account.",
       "Wait until the other apply has ended. Use one provider block for each account.",
     ),

@@ -1,8 +1,16 @@
 /** Texts of the provider about its configuration, values on the wire, data sources and actions. */
-import { type Catalogue, either, error, type Texts, type Words, warning } from "../../core/messages/message.ts";
+import { type Catalogue, either, error, type Words, warning } from "../../core/messages/message.ts";
 import { type Condition, counted, type Diagnostic, type Remedy } from "../../core/model/index.ts";
 
-export const texts = (summary: string, detail?: string, ...remedies: readonly Remedy[]): Texts => ({
+export const texts = <
+  const Summary extends string,
+  const Detail extends string | undefined,
+  const Remedies extends readonly Remedy[],
+>(
+  summary: Summary,
+  detail?: Detail,
+  ...remedies: Remedies
+): { readonly summary: Summary; readonly detail?: Detail; readonly remedies?: Remedies } => ({
   summary,
   ...(detail !== undefined && { detail }),
   ...(remedies.length > 0 && { remedies }),
@@ -34,18 +42,18 @@ export const settings = {
   "config.invalid_value/project_variable": error(
     texts("The environment variable HOSTFORM_PROJECT is not the name of a project", undefined, PROJECT_FORM),
   ),
-  "config.invalid_value/setting": error(({ path, message }: Words<"path" | "message">) =>
-    texts(`${path}: ${message}`, undefined, "Correct the value; the provider's page describes the setting."),
+  "config.invalid_value/setting": error(
+    texts("{path}: {message}", undefined, "Correct the value; the provider's page describes the setting."),
   ),
-  "config.secret": error(({ name }: Words<"name">) =>
+  "config.secret": error(
     texts(
-      `"${name}" holds an API token`,
+      '"{name}" holds an API token',
       undefined,
       "Set `token` from a sensitive variable, or remove the attribute and set the environment variable HOSTING_TOKEN. If you shared the file, revoke the token.",
     ),
   ),
-  "config.duplicate/token": error(({ first, second }: Words<"first" | "second">) =>
-    texts(`${first} and ${second} both set the API token`, undefined, "Set only one of them."),
+  "config.duplicate/token": error(
+    texts("{first} and {second} both set the API token", undefined, "Set only one of them."),
   ),
   "provider.base_url": error(
     texts(
@@ -54,9 +62,7 @@ export const settings = {
       "Set `base_url` in the provider block, or the environment variable HOSTING_BASE_URL. To try without an account: `hostform sandbox`.",
     ),
   ),
-  "provider.token": warning(({ file, word }: Words<"file" | "word">) =>
-    texts("Other users can read the token file", file, `\`chmod 600 ${word}\`.`),
-  ),
+  "provider.token": warning(texts("Other users can read the token file", "{file}", "`chmod 600 {word}`.")),
   "trust.untrusted": error(
     texts(
       "HOSTFORM_UNTRUSTED is set, but Terraform runs the programs in a configuration",
@@ -86,14 +92,14 @@ export const settings = {
       REPORT,
     ),
   ),
-  "internal/defect": error(({ summary }: Words<"summary">) =>
+  "internal/defect": error(
     texts(
       "The provider has a defect",
-      summary,
+      "{summary}",
       "Report the defect, with the command and the output of `TF_LOG=debug`. No record is lost: apply again.",
     ),
   ),
-  "internal/absent": error(({ what }: Words<"what">) => texts(`This provider has no ${what}`)),
+  "internal/absent": error(texts("This provider has no {what}")),
   "terraform.install": error(
     texts(
       "The Terraform provider of the npm package cannot be installed on Windows",
@@ -103,29 +109,27 @@ export const settings = {
   ),
 
   // Values on the wire. No text repeats a value, which may be secret.
-  "internal/written": error(({ place, expected }: Words<"place" | "expected">) =>
+  "internal/written": error(
     texts(
-      `The provider returned a value that does not match its schema: ${place}`,
-      `Expected ${expected}.`,
+      "The provider returned a value that does not match its schema: {place}",
+      "Expected {expected}.",
       "Report the command and its output.",
     ),
   ),
-  "internal/unread": error(({ words }: Words<"words">) =>
+  "internal/unread": error(
     texts(
       "The provider cannot read a value that Terraform sent",
-      words,
+      "{words}",
       "Run the command again. If it fails again, report the command and the versions of Terraform and the provider.",
     ),
   ),
-  "config.invalid_value/form": error(({ place, expected, found }: Words<"place" | "expected" | "found">) =>
-    texts(`${place}: expected ${expected}, found ${found}`, undefined, `Set ${expected}.`),
+  "config.invalid_value/form": error(
+    texts("{place}: expected {expected}, found {found}", undefined, "Set {expected}."),
   ),
   "config.invalid_value/proto": error(
     texts("A map has the key __proto__, and the provider cannot send this key", undefined, "Rename the key."),
   ),
-  "state.unreadable/attribute": error(({ place, why }: Words<"place" | "why">) =>
-    texts(`The state of ${place} cannot be read: ${why}`, undefined, BACKUP),
-  ),
+  "state.unreadable/attribute": error(texts("The state of {place} cannot be read: {why}", undefined, BACKUP)),
   "state.unreadable/private": error(
     texts(
       "The private data of this resource in the state is corrupted",
@@ -163,20 +167,20 @@ export const settings = {
       IMPORT_INSTEAD,
     ),
   ),
-  "terraform.move/unread": error(({ noun, id }: Words<"noun" | "id">) =>
+  "terraform.move/unread": error(
     texts(
-      `${noun} ${id} was moved from another provider, and must be read first`,
+      "{noun} {id} was moved from another provider, and must be read first",
       "The state contains only its id.",
       "Plan without `-refresh=false`.",
     ),
   ),
 
   // The configuration of a resource or a data source.
-  "terraform.too_old": error(({ name }: Words<"name">) =>
+  "terraform.too_old": error(
     texts(
-      `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`,
+      "{name} needs Terraform 1.11 or later (OpenTofu 1.11)",
       "The attribute is write-only: an older Terraform would write the value to the plan and the state.",
-      `Use a newer Terraform. Or remove ${name} and set the value in the dashboard.`,
+      "Use a newer Terraform. Or remove {name} and set the value in the dashboard.",
     ),
   ),
   "config.computed": error(({ name, of, near }: Words<"name" | "of"> & { near: string | undefined }) =>
@@ -193,11 +197,11 @@ export const settings = {
       `The value is ${JSON.stringify(value.slice(0, 80))}.`,
     ),
   ),
-  "config.missing_attribute/value": error(({ name, found }: Words<"name" | "found">) =>
+  "config.missing_attribute/value": error(
     texts(
-      `${name}: expected a value, found ${found}`,
+      "{name}: expected a value, found {found}",
       undefined,
-      `Set \`${name}\`. If the attribute is optional, you can omit it (null).`,
+      "Set `{name}`. If the attribute is optional, you can omit it (null).",
     ),
   ),
   "config.missing_attribute/action_secret": error(
@@ -207,18 +211,16 @@ export const settings = {
       "Set one of them. With `-invoke`, set `password` from a variable that is sensitive and not ephemeral.",
     ),
   ),
-  "config.invalid_value/action_password": error(({ type, right, wrong }: Words<"type" | "right" | "wrong">) =>
+  "config.invalid_value/action_password": error(
     texts(
-      `A service of type ${type} needs \`${right}\`, not \`${wrong}\``,
+      "A service of type {type} needs `{right}`, not `{wrong}`",
       "The host generates the password only for Root VPS and Virtual Desktop.",
-      `Replace \`${wrong}\` by \`${right}\`.`,
+      "Replace `{wrong}` by `{right}`.",
     ),
   ),
-  "config.missing_attribute/one_of": error(({ words }: Words<"words">) =>
-    texts(`${words} is required`, undefined, `Set ${words}.`),
-  ),
-  "config.invalid_value/one_of": error(({ words }: Words<"words">) =>
-    texts(`Only one of ${words} can be set`, undefined, "Remove one of the attributes."),
+  "config.missing_attribute/one_of": error(texts("{words} is required", undefined, "Set {words}.")),
+  "config.invalid_value/one_of": error(
+    texts("Only one of {words} can be set", undefined, "Remove one of the attributes."),
   ),
   "config.invalid_value/word": error(
     ({ name, given, words, more }: Words<"name" | "given" | "more"> & { words: readonly string[] }) =>
@@ -228,21 +230,21 @@ export const settings = {
         `Set one of ${words.map((word) => `\`${word}\``).join(", ")}. ${more}`.trimEnd(),
       ),
   ),
-  "config.invalid_value/domain": error(({ name, why }: Words<"name" | "why">) =>
-    texts(`${name} is not a domain name${why}`, undefined, "Example of a domain name: acme.example."),
+  "config.invalid_value/domain": error(
+    texts("{name} is not a domain name{why}", undefined, "Example of a domain name: acme.example."),
   ),
 
   // Actions.
-  "terraform.action/suspend": warning(({ what }: Of) =>
+  "terraform.action/suspend": warning(
     texts(
-      `The action suspends ${what}, and the service goes offline`,
+      "The action suspends {what}, and the service goes offline",
       "A resource with `suspended = false` for this service ends the suspension at its next apply.",
       "To keep the service online, remove the action from `-invoke` or `action_trigger`. To suspend it permanently, set `suspended = true` in its resource.",
     ),
   ),
-  "terraform.action/unsuspend": warning(({ what }: Of) =>
+  "terraform.action/unsuspend": warning(
     texts(
-      `The action ends the suspension of ${what}`,
+      "The action ends the suspension of {what}",
       "A resource with `suspended = true` for this service suspends it again at its next apply.",
     ),
   ),
@@ -252,29 +254,29 @@ export const settings = {
       place && `The host generates the password, and the provider writes it to ${place}.`,
     ),
   ),
-  "terraform.action/open_panel": warning(({ what, place }: Of & Words<"place">) =>
+  "terraform.action/open_panel": warning(
     texts(
-      `The action requests a one-time URL for the control panel of ${what}`,
-      `The URL goes to ${place}. It signs on anyone who opens it.`,
+      "The action requests a one-time URL for the control panel of {what}",
+      "The URL goes to {place}. It signs on anyone who opens it.",
     ),
   ),
-  "terraform.action/domain": error(({ what, domain }: Of & Words<"domain">) =>
+  "terraform.action/domain": error(
     texts(
-      `The action expects the domain ${domain}, and finds ${what}`,
+      "The action expects the domain {domain}, and finds {what}",
       "No request was sent.",
       "Correct `service_id` or `domain`, or use the account of the service.",
     ),
   ),
-  "terraform.action/other": error(({ what, source, known }: Of & Words<"source" | "known">) =>
+  "terraform.action/other": error(
     texts(
-      `The ${source} contains ${known}, and the account contains ${what}`,
+      "The {source} contains {known}, and the account contains {what}",
       OTHER_SERVICE,
       "Correct `base_url` and the token. If the host changed the service, refresh the state and plan again.",
     ),
   ),
-  "terraform.action/unplanned": error(({ what }: Of) =>
+  "terraform.action/unplanned": error(
     texts(
-      `No plan on this store contains the action on ${what}`,
+      "No plan on this store contains the action on {what}",
       OTHER_SERVICE,
       "Use the account, the folder and the store of the plan. Or set `domain` in the action and plan again.",
     ),
@@ -286,9 +288,9 @@ export const settings = {
       "Use `-invoke` when the service is live.",
     ),
   ),
-  "terraform.action/reset_open": warning(({ what }: Of) =>
+  "terraform.action/reset_open": warning(
     texts(
-      `The last password reset of ${what} has no known result`,
+      "The last password reset of {what} has no known result",
       "The old password may be invalid, and `secret_output` may contain it.",
       "Invoke the action again.",
     ),
@@ -300,8 +302,8 @@ export const settings = {
       "Invoke the action again: a repeated reset is safe.",
     ),
   ),
-  "terraform.action/unneeded": warning(({ what, done }: Of & Words<"done">) =>
-    texts(`${what} is already ${done}: the action sends a request only if this changes before the invocation`),
+  "terraform.action/unneeded": warning(
+    texts("{what} is already {done}: the action sends a request only if this changes before the invocation"),
   ),
   "terraform.action/stuck": error(({ what, reasons }: Of & { reasons: readonly Condition[] }) =>
     texts(
@@ -317,23 +319,19 @@ export const settings = {
       "Invoke the action when the service is live.",
     ),
   ),
-  "terraform.action/ended": error(({ what, status }: Of & Words<"status">) =>
-    texts(
-      `${what} has ended (status ${status})`,
-      "No request was sent.",
-      "Correct `service_id`, or remove the action.",
-    ),
+  "terraform.action/ended": error(
+    texts("{what} has ended (status {status})", "No request was sent.", "Correct `service_id`, or remove the action."),
   ),
-  "terraform.action/job": warning(({ what }: Of) =>
+  "terraform.action/job": warning(
     texts(
-      `The host accepted the request about ${what}, and its job is not complete yet`,
+      "The host accepted the request about {what}, and its job is not complete yet",
       undefined,
       "The next plan reads the status. Do not invoke the action again before that.",
     ),
   ),
-  "terraform.action/browser": error(({ failure }: Words<"failure">) =>
+  "terraform.action/browser": error(
     texts(
-      `The browser could not be opened: ${failure}`,
+      "The browser could not be opened: {failure}",
       "The one-time URL was not used, and no output contains it.",
       "Run Terraform on a machine with a browser, or set `secret_output`.",
     ),
@@ -351,12 +349,8 @@ export const settings = {
   ),
 
   // Lookups of data sources.
-  "terraform.lookup/none": error(({ what, fix }: Words<"what" | "fix">) =>
-    texts(`There is no ${what}`, undefined, fix),
-  ),
-  "terraform.lookup/several": error(({ what, found, fix }: Words<"what" | "found" | "fix">) =>
-    texts(`There is more than one ${what}`, `Found: ${found}.`, fix),
-  ),
+  "terraform.lookup/none": error(texts("There is no {what}", undefined, "{fix}")),
+  "terraform.lookup/several": error(texts("There is more than one {what}", "Found: {found}.", "{fix}")),
 
   // List resources, and configuration generated from them.
   "terraform.lookup/limit": warning(
@@ -368,21 +362,20 @@ export const settings = {
       ),
   ),
   "terraform.lookup/requests": error(
-    ({ noun, parents, count, most }: Words<"noun" | "parents"> & { count: number; most: number }) =>
-      texts(
-        `The ${noun}s of ${count} ${parents} take ${count} requests; max_requests allows ${most}`,
-        "The API allows 60 requests a minute for a token.",
-        `Select fewer ${parents} with \`domain\`, or set \`max_requests = ${count}\`.`,
-      ),
-  ),
-  "apply.waiting/hidden": warning(({ noun, of }: Words<"noun" | "of">) =>
-    texts(`The list lacks the ${noun}s of ${of}`, `The API lists them only when the service is live.`),
-  ),
-  "config.missing_attribute/generated": warning(({ what, names, why }: Words<"what" | "names" | "why">) =>
     texts(
-      `The configuration of ${what} has no ${names}`,
-      why,
-      `Set ${names} in the generated block before you plan. The data source \`hosting_plans\` lists the hosting plans.`,
+      "The {noun}s of {count} {parents} take {count} requests; max_requests allows {most}",
+      "The API allows 60 requests a minute for a token.",
+      "Select fewer {parents} with `domain`, or set `max_requests = {count}`.",
+    ),
+  ),
+  "apply.waiting/hidden": warning(
+    texts("The list lacks the {noun}s of {of}", "The API lists them only when the service is live."),
+  ),
+  "config.missing_attribute/generated": warning(
+    texts(
+      "The configuration of {what} has no {names}",
+      "{why}",
+      "Set {names} in the generated block before you plan. The data source `hosting_plans` lists the hosting plans.",
     ),
   ),
 } satisfies Catalogue;

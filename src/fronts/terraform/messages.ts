@@ -24,19 +24,17 @@ const messages = {
   ...settings,
 
   // After a change.
-  "apply.waiting/job": warning(({ noun }: Noun) =>
+  "apply.waiting/job": warning(
     texts(
-      `A job of the ${noun} is queued and not complete yet`,
+      "A job of the {noun} is queued and not complete yet",
       undefined,
       "The next plan shows whether the job is complete. `timeouts` sets how long the apply waits.",
     ),
   ),
-  "apply.waiting/payment": warning(({ noun, detail }: Words<"noun" | "detail">) =>
-    texts(`The ${noun} is ordered and waits for the payment of its invoice`, detail),
-  ),
-  "apply.waiting/not_done": warning(({ noun, names }: Deferred) =>
+  "apply.waiting/payment": warning(texts("The {noun} is ordered and waits for the payment of its invoice", "{detail}")),
+  "apply.waiting/not_done": warning(
     texts(
-      `Not complete yet: ${names} of the ${noun}`,
+      "Not complete yet: {names} of the {noun}",
       STATE_HAS,
       "Apply again: the next plan contains the missing change.",
     ),
@@ -45,31 +43,31 @@ const messages = {
     texts(deferred(given), STATE_HAS, `Apply again when the ${given.noun} is live.`),
   ),
   "apply.waiting/planned": warning((given: Deferred) => texts(deferred(given), undefined, "Apply again after that.")),
-  "apply.waiting/unlisted": warning(({ noun, waitsFor }: Words<"noun" | "waitsFor">) =>
+  "apply.waiting/unlisted": warning(
     texts(
-      `The API lists the ${noun}s of ${waitsFor} only when the service is live`,
+      "The API lists the {noun}s of {waitsFor} only when the service is live",
       "Until then, the provider keeps the recorded values and creates no new object there.",
       "Pay the invoice of the service. Apply again when the service is live.",
     ),
   ),
-  "apply.waiting/suspension": error(({ noun, id }: Object) =>
+  "apply.waiting/suspension": error(
     texts(
-      `The suspension of ${noun} ${id} is queued and not complete yet`,
+      "The suspension of {noun} {id} is queued and not complete yet",
       'Its deletion_policy is "suspend": Terraform removes the object from the state only after the suspension.',
       'Run the command again later, or allow more time: `timeouts = { delete = "20m" }`.',
     ),
   ),
-  "apply.skipped/step": warning(({ noun, id }: Object) =>
+  "apply.skipped/step": warning(
     texts(
-      `${noun} ${id} was created, but a step after it failed`,
+      "{noun} {id} was created, but a step after it failed",
       "The state contains the completed steps. This is a warning, because Terraform would recreate the object after an error.",
       "Apply again: the next plan contains the missing steps.",
     ),
   ),
-  "apply.drifted": warning(({ noun, name, value }: Words<"noun" | "name" | "value">) =>
+  "apply.drifted": warning(
     texts(
-      `${name} of the ${noun}: the API returned a different value than the provider sent`,
-      `The API returned ${value}.`,
+      "{name} of the {noun}: the API returned a different value than the provider sent",
+      "The API returned {value}.",
       "The next plan shows the difference.",
     ),
   ),
@@ -99,9 +97,9 @@ const messages = {
       "To import the object here instead, run `terraform state rm` with the other address, then `terraform plan` without an `import` block. Then import the object.",
     ),
   ),
-  "plan.exists/two_addresses": error(({ noun, id }: Object) =>
+  "plan.exists/two_addresses": error(
     texts(
-      `${noun} ${id} already belongs to another address of this state`,
+      "{noun} {id} already belongs to another address of this state",
       ONE_ADDRESS,
       "To change the address of the object, use a `moved` block instead of the import.",
     ),
@@ -113,9 +111,9 @@ const messages = {
       "Plan and apply both addresses on this machine, without `-target`.",
     ),
   ),
-  "plan.exists/in_the_way": warning(({ noun, id }: Object) =>
+  "plan.exists/in_the_way": warning(
     texts(
-      `${noun} ${id} already exists, and may be another object than the object that this resource replaces`,
+      "{noun} {id} already exists, and may be another object than the object that this resource replaces",
       "If this state does not contain the object, the apply orders nothing.",
       "If the state was lost, import the object.",
     ),
@@ -130,10 +128,10 @@ const messages = {
         "Run `terraform state rm` with the address that must not manage the object. Then plan with the other address declared, and apply.",
       ),
   ),
-  "state.shared": warning(({ what, here, there, seen }: Of & Words<"here" | "there" | "seen">) =>
+  "state.shared": warning(
     texts(
-      `${what} is in two states`,
-      `This state: ${here}. The other state: ${there}, last read at ${seen}. Each state reverts the changes of the other state.`,
+      "{what} is in two states",
+      "This state: {here}. The other state: {there}, last read at {seen}. Each state reverts the changes of the other state.",
       "Remove the object from one of the two states: from this state with a `removed` block and `destroy = false`.",
       "If the other state is no longer used, ignore this warning.",
     ),
@@ -147,9 +145,9 @@ const messages = {
         : "Correct `base_url`. If the host has a new URL, apply once with a refresh. The refresh compares the objects.",
     ),
   ),
-  "state.stranger/create": error(({ what }: Of) =>
+  "state.stranger/create": error(
     texts(
-      `The create request of ${what} was sent to another URL of the API`,
+      "The create request of {what} was sent to another URL of the API",
       "The response was lost, and only that host can show the outcome. The provider sent no request here, because a request could create a second object.",
       "Correct `base_url`. If the host has a new URL, run `terraform state rm`. If the dashboard shows the object, import it.",
     ),
@@ -165,8 +163,8 @@ const messages = {
       `${what} moved from another address of this state${isKept ? "; the apply sent no request for the object" : ", with other values: the apply deleted the object and created it again"}`,
     ),
   ),
-  "apply.replayed/takes_over": warning(({ what }: Of) =>
-    texts(`${what} was removed from another address of this state: the apply adopts the object at this address`),
+  "apply.replayed/takes_over": warning(
+    texts("{what} was removed from another address of this state: the apply adopts the object at this address"),
   ),
   "apply.waiting/at_old_address": error(({ what, hasFailed }: Of & { hasFailed: boolean }) =>
     texts(
@@ -175,9 +173,9 @@ const messages = {
       "Apply again: the apply completes the move.",
     ),
   ),
-  "apply.waiting/left_over": warning(({ what }: Of) =>
+  "apply.waiting/left_over": warning(
     texts(
-      `${what} exists, and belongs to no address of this state`,
+      "{what} exists, and belongs to no address of this state",
       "An apply removed the object from its old address, and ended before it recorded the object at its new address. The store on this machine still has the object's data.",
       "Declare the object again and apply. The apply adopts the object with its secret.",
       "If you do not need the object, delete it in the dashboard.",
@@ -185,10 +183,10 @@ const messages = {
   ),
 
   // Replacements and removals.
-  "plan.immutable/late": error(({ what, noun, name, value }: Of & Noun & Words<"name" | "value">) =>
+  "plan.immutable/late": error(
     texts(
-      `${name} of ${what} cannot be changed`,
-      `The ${noun} was created without ${name}; the configuration sets ${value}. The API has no call that changes the ${name} of a ${noun}.`,
+      "{name} of {what} cannot be changed",
+      "The {noun} was created without {name}; the configuration sets {value}. The API has no call that changes the {name} of a {noun}.",
       "Remove the attribute from the configuration.",
     ),
   ),
@@ -206,47 +204,47 @@ const messages = {
       `Set \`deletion_policy = "forget"\`${canSuspend ? ' (or "suspend")' : ""}, apply, then change the resource.`,
     ),
   ),
-  "plan.exists/beside": error(({ noun, id }: Object) =>
+  "plan.exists/beside": error(
     texts(
-      `${noun} ${id} cannot be replaced`,
-      `The API cannot delete a ${noun}: the account would contain the old ${noun} and the new ${noun}.`,
+      "{noun} {id} cannot be replaced",
+      "The API cannot delete a {noun}: the account would contain the old {noun} and the new {noun}.",
       "Plan without `-replace`. If Terraform has marked the resource as tainted, run `terraform untaint`.",
     ),
   ),
   // Terraform destroys the old object first, because no host sells the same name twice.
-  "plan.prevented/suspended_first": warning(({ noun }: Noun) =>
+  "plan.prevented/suspended_first": warning(
     texts(
-      `The apply suspends the old ${noun} before it orders the new ${noun}`,
-      `If the API rejects the order (an invalid coupon, an unavailable plan), the old ${noun} stays suspended without a replacement until an order succeeds.`,
-      `With \`deletion_policy = "forget"\`, the old ${noun} stays online until you cancel it in the dashboard.`,
+      "The apply suspends the old {noun} before it orders the new {noun}",
+      "If the API rejects the order (an invalid coupon, an unavailable plan), the old {noun} stays suspended without a replacement until an order succeeds.",
+      'With `deletion_policy = "forget"`, the old {noun} stays online until you cancel it in the dashboard.',
     ),
   ),
-  "plan.prevented/not_found": error(({ address, noun, id }: Object & Words<"address">) =>
+  "plan.prevented/not_found": error(
     texts(
-      `${address} cannot be removed: this account does not contain ${noun} ${id}`,
+      "{address} cannot be removed: this account does not contain {noun} {id}",
       'Its deletion_policy is "prevent". The object may exist in another account.',
       "Check the token and the base URL of the provider. If the object no longer exists, replace its block by a `removed` block with `destroy = false`.",
     ),
   ),
-  "plan.prevented/left_behind": warning(({ noun, id }: Object) =>
+  "plan.prevented/left_behind": warning(
     texts(
-      `The replaced ${noun} ${id} still exists`,
-      `A run of hostform created the new ${noun} and could not delete the old ${noun}.`,
-      `The next change of this resource deletes the old ${noun}. Or delete the old ${noun} in the dashboard.`,
+      "The replaced {noun} {id} still exists",
+      "A run of hostform created the new {noun} and could not delete the old {noun}.",
+      "The next change of this resource deletes the old {noun}. Or delete the old {noun} in the dashboard.",
     ),
   ),
-  "terraform.reference/unknown": error(({ noun, id }: Object) =>
+  "terraform.reference/unknown": error(
     texts(
       "The `reference` of a replacement must be known at plan time",
-      `Otherwise, Terraform would release ${noun} ${id} before the provider knows the name of the new order. Without a \`reference\`, the domain is the name.`,
+      "Otherwise, Terraform would release {noun} {id} before the provider knows the name of the new order. Without a `reference`, the domain is the name.",
       "Set a value that is known at plan time.",
     ),
   ),
-  "terraform.reference/same": error(({ noun, id, name }: Object & Words<"name">) =>
+  "terraform.reference/same": error(
     texts(
       "A replacement needs a new `reference`",
-      `The order of ${noun} ${id} has the name "${name}". The API would treat the new order as a repetition, and order nothing.`,
-      `Set \`reference\` to another name, for example "${name}-2". If the ${noun} still exists, also set \`replace_on_change = true\`.`,
+      'The order of {noun} {id} has the name "{name}". The API would treat the new order as a repetition, and order nothing.',
+      'Set `reference` to another name, for example "{name}-2". If the {noun} still exists, also set `replace_on_change = true`.',
     ),
   ),
   // One name is one order: a second resource with the same name would receive the service of the first resource.
@@ -279,32 +277,32 @@ const messages = {
   ),
 
   // Refreshes and imports.
-  "plan.unread/ability": warning(({ nouns, ability, more }: Words<"nouns" | "ability" | "more">) =>
+  "plan.unread/ability": warning(
     texts(
-      `Not compared with the account: recorded ${nouns}`,
-      `The token lacks the ability "${ability}" (403). The plan uses the recorded values.${more}`,
+      "Not compared with the account: recorded {nouns}",
+      'The token lacks the ability "{ability}" (403). The plan uses the recorded values.{more}',
       "To compare them with the account, plan with a token that has this ability.",
     ),
   ),
-  "plan.expired": warning(({ what, expired }: Of & Words<"expired">) =>
+  "plan.expired": warning(
     texts(
-      `${what} no longer exists, and the apply does not create it again: ${expired}`,
+      "{what} no longer exists, and the apply does not create it again: {expired}",
       undefined,
       "Remove the resource, or set a later `expires_at`.",
     ),
   ),
-  "apply.skipped/parent": warning(({ what, noun, parent }: Of & Noun & Words<"parent">) =>
+  "apply.skipped/parent": warning(
     texts(
-      `Skipped ${what}: its ${noun} ${parent} no longer exists`,
+      "Skipped {what}: its {noun} {parent} no longer exists",
       undefined,
-      `Remove both resources, or restore the ${noun} first.`,
+      "Remove both resources, or restore the {noun} first.",
     ),
   ),
   // Terraform combines warnings with the same summary: many objects give one warning.
-  "account.unlisted": warning(({ what, noun, created }: Of & Noun & Words<"created">) =>
+  "account.unlisted": warning(
     texts(
-      `No list shows a new ${noun} yet`,
-      `${what} was created at ${created}. The provider keeps the recorded values.`,
+      "No list shows a new {noun} yet",
+      "{what} was created at {created}. The provider keeps the recorded values.",
       "No action is needed. After `list_lag`, a plan shows the account again.",
     ),
   ),
@@ -331,22 +329,22 @@ const messages = {
         `Correct the id; the data source \`${type}s\` lists the existing ones. Or use the provider configuration (token) of the account that contains the object.`,
       ),
   ),
-  "account.foreign/identity": error(({ what, given, access }: Of & Words<"given" | "access">) =>
+  "account.foreign/identity": error(
     texts(
-      `The identity of ${what} is of another account: its origin is ${given}, and the provider uses ${access}`,
+      "The identity of {what} is of another account: its origin is {given}, and the provider uses {access}",
       "Each API has its own ids.",
       "Use the provider configuration of that account, or remove `origin` from the identity.",
     ),
   ),
-  "secret.output/outside": warning(({ address, name, real }: Words<"address" | "name" | "real">) =>
+  "secret.output/outside": warning(
     texts(
-      `The ${name} of ${address} will be written to ${real}`,
+      "The {name} of {address} will be written to {real}",
       "The path is outside of the project. `outside_project` allows this.",
     ),
   ),
-  "secret.output/folder": warning(({ address, name, missing }: Words<"address" | "name" | "missing">) =>
+  "secret.output/folder": warning(
     texts(
-      `The folder ${missing} for the ${name} of ${address} does not exist`,
+      "The folder {missing} for the {name} of {address} does not exist",
       "Without the folder, the apply fails before the request.",
       "Create the folder before the apply.",
     ),

@@ -39,24 +39,22 @@ export const templates = {
       `Its default in ${place} has this type.`,
     );
   }),
-  "config.template/circle": error(({ circle }: Words<"circle">) =>
-    texts(`Templates form a cycle: ${circle}`, "Remove one of the `template:` lines."),
-  ),
-  "config.template/defaults": error(({ key }: Words<"key">) =>
+  "config.template/circle": error(texts("Templates form a cycle: {circle}", "Remove one of the `template:` lines.")),
+  "config.template/defaults": error(
     texts(
-      `\`defaults\` of \`${key}\` must be a map of attributes`,
-      `Write the attributes indented below \`${key}:\`, one \`name: value\` per line.`,
+      "`defaults` of `{key}` must be a map of attributes",
+      "Write the attributes indented below `{key}:`, one `name: value` per line.",
     ),
   ),
-  "config.template/defaults_key": error(({ section, key }: Words<"section" | "key">) =>
-    texts(`\`defaults\` of \`${section}\` cannot have "${key}"`, `Write "${key}" in the blocks that need it.`),
+  "config.template/defaults_key": error(
+    texts('`defaults` of `{section}` cannot have "{key}"', 'Write "{key}" in the blocks that need it.'),
   ),
   "config.template/defaults_section": unknown(
     "`defaults` can have",
     ({ key }: Unknown) => `\`defaults\` has no section "${short(key)}"`,
   ),
-  "config.template/depth": error(({ most }: { most: number }) =>
-    texts(`Templates use each other more than ${most} levels deep`, "Merge some of these templates."),
+  "config.template/depth": error(
+    texts("Templates use each other more than {most} levels deep", "Merge some of these templates."),
   ),
   "config.template/dollar": error(
     texts("A `$` directly before `${` is not allowed", "Put another character between `$` and `${`."),
@@ -80,9 +78,9 @@ export const templates = {
       "Choose another name: `${name}` is the name of the block that uses the template.",
     ),
   ),
-  "config.template/parameters": error(({ template }: Words<"template">) =>
+  "config.template/parameters": error(
     texts(
-      `\`parameters\` of the template "${template}" must be a map`,
+      '`parameters` of the template "{template}" must be a map',
       "Write `domain:` for a required parameter, and `plan: 11` for a parameter with a default.",
     ),
   ),
@@ -105,10 +103,10 @@ export const templates = {
       below(key),
     ),
   ),
-  "config.template/template": error(({ name }: Words<"name">) =>
+  "config.template/template": error(
     texts(
-      `The template "${name}" must be a map of attributes`,
-      `Write \`parameters:\` and attributes indented below \`${name}:\`.`,
+      'The template "{name}" must be a map of attributes',
+      "Write `parameters:` and attributes indented below `{name}:`.",
     ),
   ),
   "config.template/template_name": form(
@@ -171,9 +169,9 @@ export const templates = {
       );
     },
   ),
-  "config.include/number": error(({ most }: { most: number }) =>
+  "config.include/number": error(
     texts(
-      `\`include\` matches more than ${most} files and folders`,
+      "`include` matches more than {most} files and folders",
       "Include fewer files, or split the declaration into several projects.",
     ),
   ),

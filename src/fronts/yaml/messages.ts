@@ -57,17 +57,17 @@ const messages = {
       "Remove `backend` or `state`: a state can have only one location.",
     ),
   ),
-  "config.expression/nested_key": error(({ noun, keyAttribute }: Words<"noun" | "keyAttribute">) =>
+  "config.expression/nested_key": error(
     texts(
-      `The key of a ${noun} is part of its address and cannot be an expression`,
-      `Write the ${keyAttribute} without an expression.`,
+      "The key of a {noun} is part of its address and cannot be an expression",
+      "Write the {keyAttribute} without an expression.",
     ),
   ),
-  "config.expression/null_variable": error(({ name }: Words<"name">) =>
-    texts(`The variable "${name}" is null and cannot be part of a string`, `Set a value for "${name}".`),
+  "config.expression/null_variable": error(
+    texts('The variable "{name}" is null and cannot be part of a string', 'Set a value for "{name}".'),
   ),
-  "config.missing_attribute/address": error(({ section, key }: Words<"section" | "key">) =>
-    texts(`\`${section}\` requires \`${key}\``, `Write \`${key}: hosting_service.NAME\`.`),
+  "config.missing_attribute/address": error(
+    texts("`{section}` requires `{key}`", "Write `{key}: hosting_service.NAME`."),
   ),
   "config.missing_attribute/destroy": error(
     texts(
@@ -76,10 +76,10 @@ const messages = {
     ),
   ),
   "config.missing_attribute/id": error(texts("`import` requires `id`", "Write the id of the object.")),
-  "config.missing_attribute/output": error(({ name }: Words<"name">) =>
+  "config.missing_attribute/output": error(
     texts(
-      `The output "${name}" has no value`,
-      `Write \`${name}: \${hosting_service.NAME.id}\`. Write a map of values under \`value:\`.`,
+      'The output "{name}" has no value',
+      "Write `{name}: ${hosting_service.NAME.id}`. Write a map of values under `value:`.",
     ),
   ),
   "config.missing_attribute/project": error(
@@ -97,25 +97,25 @@ const messages = {
     ({ key }: Unknown) => `No variable "${key}" is declared`,
     "Declare the variable: `variables: {NAME: {type: string}}` at the top of hosting.yaml.",
   ),
-  "config.secret/output_variable": error(({ name, variable }: Words<"name" | "variable">) =>
+  "config.secret/output_variable": error(
     texts(
-      `The output "${name}" would write a secret to the state: the environment variable ${variable}`,
+      'The output "{name}" would write a secret to the state: the environment variable {variable}',
       "Remove the output, and pass the environment variable directly to the program that uses it.",
       "The variable contains a token, a key or a password, and the state stores outputs.",
     ),
   ),
-  "config.secret/token": error(({ key }: Words<"key">) =>
+  "config.secret/token": error(
     texts(
-      `"${key}" would put an API token into the declaration`,
+      '"{key}" would put an API token into the declaration',
       "Put the token in an environment variable and declare its name (`token_env: BETA_TOKEN`), or use a file of mode 0600 (`token_file`). If the declaration was shared, revoke the token.",
     ),
   ),
   "config.secret/value": error(({ name }: Words<"name">) =>
     texts(`"${name}" would put a secret into the declaration`, sources(name)),
   ),
-  "config.structure/client": error(({ most }: { most: number }) =>
+  "config.structure/client": error(
     texts(
-      `\`client\` must be a name of at most ${most} characters`,
+      "`client` must be a name of at most {most} characters",
       "Write a plain name such as `client: acme`, without an expression.",
     ),
   ),
@@ -145,32 +145,30 @@ const messages = {
   "config.structure/environment_documents": error(
     texts("The file of an environment has more than one document", "Move all content to the first document."),
   ),
-  "config.structure/environment_map": error(({ key }: Words<"key">) =>
-    texts(`\`${key}\` must be a map by name`, `Write \`NAME:\` indented below \`${key}:\`.`),
+  "config.structure/environment_map": error(
+    texts("`{key}` must be a map by name", "Write `NAME:` indented below `{key}:`."),
   ),
   "config.structure/guards": form(
     "`guards`",
     "a map of limits",
     "Write `max_orders: 3` and so on, indented below `guards:`.",
   ),
-  "config.structure/implied": error(({ own, section, from }: Words<"own" | "section" | "from">) =>
-    texts(`"${own}" cannot be given inside \`${section}\``, `Remove "${own}": ${from} already sets it.`),
+  "config.structure/implied": error(
+    texts('"{own}" cannot be given inside `{section}`', 'Remove "{own}": {from} already sets it.'),
   ),
   "config.structure/import": form(
     "`import`",
     "an id",
     "Write the id of the object in the API, without an expression. Write `$${` for a literal `${`.",
   ),
-  "config.structure/instance": error(({ noun, key, word }: Words<"noun" | "key" | "word">) =>
-    texts(`The ${noun} "${key}" must be a map of attributes${word}`),
-  ),
+  "config.structure/instance": error(texts('The {noun} "{key}" must be a map of attributes{word}')),
   "config.structure/item": error(({ name, keys }: Items) => texts(`An item of \`${name}\` must be a map`, items(keys))),
   "config.structure/list": error(({ name, keys }: Items) => texts(`\`${name}\` must be a list`, items(keys))),
-  "config.structure/nested": error(({ key, section, outer }: Words<"key" | "section" | "outer">) =>
-    texts(`\`${key}\` is not a top-level section`, `Write \`${section}:\` inside the block of a ${outer}.`),
+  "config.structure/nested": error(
+    texts("`{key}` is not a top-level section", "Write `{section}:` inside the block of a {outer}."),
   ),
-  "config.structure/nested_map": error(({ key, keyAttribute }: Words<"key" | "keyAttribute">) =>
-    texts(`\`${key}\` must be a map, keyed by ${keyAttribute}`, `Write \`KEY: {…}\` indented below \`${key}:\`.`),
+  "config.structure/nested_map": error(
+    texts("`{key}` must be a map, keyed by {keyAttribute}", "Write `KEY: {…}` indented below `{key}:`."),
   ),
   "config.structure/no_guards": warning(
     texts(
@@ -178,28 +176,26 @@ const messages = {
       "Write `max_orders: 3` and so on, indented below `guards:`, or remove the section.",
     ),
   ),
-  "config.structure/output_description": error(({ name }: Words<"name">) =>
-    texts(`The \`description\` of the output "${name}" must be a string without expressions`),
+  "config.structure/output_description": error(
+    texts('The `description` of the output "{name}" must be a string without expressions'),
   ),
-  "config.structure/output_sensitive": error(({ name }: Words<"name">) =>
-    texts(`\`sensitive\` of the output "${name}" must be true or false`),
-  ),
+  "config.structure/output_sensitive": error(texts('`sensitive` of the output "{name}" must be true or false')),
   "config.structure/provider": form(
     "`provider`",
     "the name of a provider",
     "Write `provider: NAME`, a name under `providers`.",
   ),
-  "config.structure/provider_settings": error(({ alias }: Words<"alias">) =>
+  "config.structure/provider_settings": error(
     texts(
-      `The provider "${alias}" must be a map of settings`,
-      `Write \`${alias}: {base_url: https://…, token_env: NAME}\`, or \`${alias}: {}\`.`,
+      'The provider "{alias}" must be a map of settings',
+      "Write `{alias}: {base_url: https://…, token_env: NAME}`, or `{alias}: {}`.",
     ),
   ),
   "config.structure/required_version": form("`required_version`", "a string", 'Write `required_version: ">= 0.1"`.'),
-  "config.structure/resource": error(({ noun, name }: Words<"noun" | "name">) =>
+  "config.structure/resource": error(
     texts(
-      `The ${noun} "${name}" must be a map of attributes`,
-      `Write its attributes indented below \`${name}:\`, one \`name: value\` per line.`,
+      'The {noun} "{name}" must be a map of attributes',
+      "Write its attributes indented below `{name}:`, one `name: value` per line.",
     ),
   ),
   "config.structure/shared_backend": error(
@@ -217,21 +213,21 @@ const messages = {
     "Write a path relative to the project's folder, such as `state: states/production.tfstate`.",
   ),
   "config.structure/variables": form("`variables`", "a map of variables by name", VARIABLE),
-  "config.syntax/conflict": error(({ some }: Words<"some">) =>
+  "config.syntax/conflict": error(
     texts(
-      `The YAML cannot be parsed: it has the markers of an unfinished merge (lines ${some})`,
+      "The YAML cannot be parsed: it has the markers of an unfinished merge (lines {some})",
       "Finish the merge: keep the lines that apply, and remove the lines with markers.",
     ),
   ),
-  "config.syntax/template": error(({ template }: Words<"template">) =>
+  "config.syntax/template": error(
     texts(
-      `The YAML cannot be parsed: \`${template}\` needs quotes inside {…} and […]`,
-      `Write "${template}", quotes included.`,
+      "The YAML cannot be parsed: `{template}` needs quotes inside {…} and […]",
+      'Write "{template}", quotes included.',
     ),
   ),
-  "config.too_large/expansion": error(({ values }: { values: number }) =>
+  "config.too_large/expansion": error(
     texts(
-      `The declaration has more than ${values} values when its templates and defaults are expanded`,
+      "The declaration has more than {values} values when its templates and defaults are expanded",
       "Use fewer or smaller templates, or split the declaration into several projects.",
     ),
   ),
@@ -241,9 +237,9 @@ const messages = {
       "Split the declaration into several files, and use fewer aliases.",
     ),
   ),
-  "config.too_large/resources": error(({ length, most }: { length: number; most: number }) =>
+  "config.too_large/resources": error(
     texts(
-      `The declaration has ${length} resources; at most ${most} are accepted`,
+      "The declaration has {length} resources; at most {most} are accepted",
       "Split the declaration into several projects, each in its own folder.",
     ),
   ),
@@ -293,22 +289,18 @@ const messages = {
     ({ key }: Unknown) => `No provider "${short(key)}" is declared`,
     "Declare the provider under `providers`, or correct its name.",
   ),
-  "config.duplicate/project": error(({ name, other, place }: Words<"name" | "other" | "place">) =>
+  "config.duplicate/project": error(
     texts(
-      `The project is named "${name}" here and differently elsewhere`,
+      'The project is named "{name}" here and differently elsewhere',
       "Use one name. The files of a folder are one project.",
-      `The project is named "${other}" in ${place}.`,
+      'The project is named "{other}" in {place}.',
     ),
   ),
-  "config.invalid_value/long_variable": error(({ name, most }: { name: string; most: number }) =>
-    texts(`The variable "${name}" must be at most ${most} characters`),
-  ),
+  "config.invalid_value/long_variable": error(texts('The variable "{name}" must be at most {most} characters')),
   "config.invalid_value/source": error(({ name, source, message }: Words<"name" | "source" | "message">) =>
     texts(`${name}.${source}: ${message}`, sources(name)),
   ),
-  "config.invalid_value/variable": error(({ name, type }: Words<"name" | "type">) =>
-    texts(`The variable "${name}" must be a ${type}`),
-  ),
+  "config.invalid_value/variable": error(texts('The variable "{name}" must be a {type}')),
   "config.missing": error(({ dir, other }: Words<"dir"> & { other: string | undefined }) =>
     texts(
       `No hosting.yaml and no *.hosting.yaml was found in ${dir === "." ? "this folder" : dir}`,
@@ -341,14 +333,14 @@ const messages = {
       `${text} is sensitive, and outputs are shown after each apply.`,
     ),
   ),
-  "config.structure/alias": error(({ name }: Words<"name">) =>
+  "config.structure/alias": error(
     texts(
-      `No anchor &${name} precedes this alias`,
-      `Write &${name} at an earlier value of the same document, or put quotes around a string that begins with "*".`,
+      "No anchor &{name} precedes this alias",
+      'Write &{name} at an earlier value of the same document, or put quotes around a string that begins with "*".',
     ),
   ),
-  "config.structure/own_alias": error(({ name }: Words<"name">) =>
-    texts(`The alias *${name} is inside its own anchor`, "Move the alias out of its anchor."),
+  "config.structure/own_alias": error(
+    texts("The alias *{name} is inside its own anchor", "Move the alias out of its anchor."),
   ),
   "config.structure/infinite": error(
     texts("This number is not finite, so it cannot be sent", "Use a finite number. Put quotes around a string."),
@@ -365,21 +357,19 @@ const messages = {
         : below(key),
     ),
   ),
-  "config.structure/variable": error(({ key }: Words<"key">) => texts(`The variable "${key}" must be a map`, VARIABLE)),
+  "config.structure/variable": error(texts('The variable "{key}" must be a map', VARIABLE)),
   "config.structure/variable_name": error(({ key }: Words<"key">) =>
     texts(`"${short(key)}" is not the name of a variable`, VARIABLE),
   ),
   "config.structure/variable_type": error(({ key, types }: { key: string; types: readonly string[] }) =>
     texts(`The type of the variable "${key}" must be ${types.join(", ")}`, VARIABLE),
   ),
-  "config.syntax/bytes": error(({ path, what }: Words<"path" | "what">) =>
-    texts(`${path} is ${what}`, `Save ${path} as UTF-8.`),
-  ),
+  "config.syntax/bytes": error(texts("{path} is {what}", "Save {path} as UTF-8.")),
   "config.syntax/yaml": error(({ words, code }: Words<"words" | "code">) =>
     texts(`The YAML cannot be parsed: ${words}`, SYNTAX[code]),
   ),
-  "config.too_large/bytes": error(({ path, size }: Words<"path" | "size">) =>
-    texts(`${path} is larger than ${size}`, "Split the declaration into several files named *.hosting.yaml."),
+  "config.too_large/bytes": error(
+    texts("{path} is larger than {size}", "Split the declaration into several files named *.hosting.yaml."),
   ),
   "config.unknown_key/currency": unknown("It can be", ({ key }: Unknown) => `The API has no currency "${short(key)}"`),
   "config.unknown_key/guard": unknown("It can be", ({ key }: Unknown) => `\`guards\` has no setting "${short(key)}"`),
@@ -392,15 +382,13 @@ const messages = {
       "Its resources are not part of the project.",
     ),
   ),
-  "config.unreadable": error(({ path, why }: Words<"path" | "why">) =>
-    texts(`${path} cannot be read: ${why}`, "Check the path and its permissions."),
-  ),
+  "config.unreadable": error(texts("{path} cannot be read: {why}", "Check the path and its permissions.")),
   "config.by_hand": error(({ why, fix }: { readonly why: Obstacle; readonly fix: string }) =>
     texts(`hostform cannot edit this place: ${OBSTACLES[why]}`, fix, "No file was written."),
   ),
-  "internal/format": error(({ path }: Words<"path">) =>
+  "internal/format": error(
     texts(
-      `${path} was not formatted: its meaning or its comments would change`,
+      "{path} was not formatted: its meaning or its comments would change",
       "The file was not changed. Report this defect, with the part of the file that causes it.",
     ),
   ),

@@ -68,7 +68,7 @@ export async function createMandate(project: Project, flags: MandateFlags, file?
 async function ofPlan({ source }: Project, file: string) {
   const bytes = await planBytes(source, file);
   const { plan, origin } = decodeSavedPlan(bytes.toString("utf8"), file);
-  const { project, environment = null, lineage, serial, identities: accounts = {} } = origin;
+  const { project, environment = null, lineage, serial, identities: accounts } = origin;
   return {
     bound: { project, environment, accounts, plan: { digest: hash("sha256", bytes), lineage, serial } },
     plan,

@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Change,
-  type Diagnostic,
-  HostformError,
-  type JsonObject,
-  type Plan,
-} from "../../../src/core/model/index.ts";
+import { type Change, HostformError, type JsonObject, type Plan } from "../../../src/core/model/index.ts";
 import type { Origin } from "../../../src/project/plan-origin.ts";
 import { checkOrigin, differences } from "../../../src/project/plan-origin.ts";
 import { Redaction } from "../../../src/project/redaction.ts";
@@ -28,6 +22,7 @@ const origin: Origin = {
   project: "acme",
   declaration: [{ file: "hosting.yaml", digest: "d" }],
   accounts: { default: "https://api.example" },
+  identities: {},
 };
 const request: PlanRequest = { mode: "apply", targets: [], reorder: [], replace: [], orderAnyway: [], guards: {} };
 const saved = (of: Plan, over: Partial<SavedPlan> = {}): SavedPlan => ({ request, origin, plan: of, ...over });
@@ -52,13 +47,6 @@ describe("the file of a saved plan", () => {
       }),
       { numRuns: runs(50) },
     );
-  });
-
-  it("of an earlier version has its one sentence as a remedy", () => {
-    const earlier = { severity: "warning", code: "plan.gone", summary: "It is gone", fix: "Order it again." };
-    const text = encodeSavedPlan(saved(plan([], { diagnostics: [earlier as unknown as Diagnostic] })), none);
-    const { fix: _, ...same } = earlier;
-    expect(decodeSavedPlan(text, "f").plan.diagnostics).toEqual([{ ...same, remedies: ["Order it again."] }]);
   });
 
   it("gets the words of its kinds, which no file can replace", () => {

@@ -6,7 +6,6 @@ import {
   billedTwice,
   endedInList,
   formNotices,
-  formsOf,
   isElsewhere,
   isPendingCreate,
   type Observation,
@@ -120,7 +119,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
       ...(seen.waitsFor === undefined ? [] : [problem("apply.waiting/unlisted", { noun, waitsFor: seen.waitsFor })]),
       ...switchedOff({ ...subject, attributes: state }, seen.off, subject.sensitive).map(conditionWarning),
       ...unknownValues(prior.address, seen.unclear ?? {}),
-      ...formNotices(subject, formsOf(prior.private, recorded), seen.forms ?? {}),
+      ...formNotices(subject, prior.private.shown ?? {}, seen.forms ?? {}),
       ...(await doublesOf(kind, prior, scope)),
       ...(await otherHolders(kind, recorded, scope)),
     ];
@@ -138,7 +137,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   }
   // Last entry of the object in the account's list, if any (a status such as "terminated").
   const last = (await scope.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
-  const shown = last && refreshed(kind, recorded, last, formsOf(prior.private, recorded));
+  const shown = last && refreshed(kind, recorded, last, prior.private.shown);
   const hasEnded = shown !== undefined && kind.phase?.(shown, scope.session.settings) === "gone";
   const status = last?.phase === "gone" ? ENDED : GONE;
   const attributes = hasEnded ? shown : { ...(shown ?? recorded), status };

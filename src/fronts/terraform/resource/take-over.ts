@@ -1,6 +1,6 @@
 /** Creates of objects that another address of the state releases: the create adopts the object, or recreates it at once. */
 import { type Kind, matches } from "../../../core/kinds/kind.ts";
-import { formsOf, parentOf, refreshed } from "../../../core/lifecycle/index.ts";
+import { parentOf, refreshed } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, JsonObject, PrivateMark, ValueObject } from "../../../core/model/index.ts";
 import type { Entry } from "../entries.ts";
 import { problem } from "../messages.ts";
@@ -37,7 +37,7 @@ export async function takeOver(kind: Kind, create: Create, scope: ProviderScope)
     await session.entries.remove(kind.type, name, id);
     return undefined;
   }
-  const attributes = refreshed(kind, object.attributes, found, formsOf(object.private, object.attributes));
+  const attributes = refreshed(kind, object.attributes, found, object.private.shown);
   const what = named(kind, attributes);
   const adopt = async (): Promise<TakenOver> => {
     scope.disown(kind, attributes);

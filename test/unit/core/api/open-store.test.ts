@@ -268,19 +268,17 @@ describe("the ledger of an account", () => {
       writeFileSync(path.join(folder, name), "");
       if (old) utimesSync(path.join(folder, name), days, days);
     };
-    place("old.requests", true);
-    place("old.requests-journal", true);
-    place("old.requests.damaged", true);
+    place("old.store.damaged", true);
     place("old.store", true);
     place("old.store-wal", true);
     place("used.store", true);
     place("used.store-wal", false);
-    place("recent.requests", false);
-    place("creates.journal", true);
+    place("recent.store", false);
+    place("other.journal", true);
     await inFolder({}, folder).ledger.reserve(START, 60);
     expect(readdirSync(folder).filter((name) => !/^[0-9a-f]{32}\./.test(name))).toEqual([
-      "creates.journal",
-      "recent.requests",
+      "other.journal",
+      "recent.store",
       "used.store",
       "used.store-wal",
     ]);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import type { ReadSettings } from "../../../../src/core/kinds/kind.ts";
-import { formsOf, refreshed } from "../../../../src/core/lifecycle/attributes.ts";
+import { refreshed } from "../../../../src/core/lifecycle/attributes.ts";
 import { idempotencyKey } from "../../../../src/core/lifecycle/index.ts";
 import {
   ApiError,
@@ -529,7 +529,7 @@ describe("a host that changes the form of values", () => {
       const state = records.at(-1);
       if (state === undefined || state === "dropped") throw new Error("nothing was recorded");
       expect(state.attributes).toMatchObject(config);
-      const forms = formsOf(state.private, state.attributes);
+      const { shown: forms = {} } = state.private;
       const [[name = "", form] = []] = Object.entries(forms);
       expect(form).toEqual({ sent: config[name], is: shows[name], times: 1 });
       const both = `as ${JSON.stringify(form?.is)}; the request had ${JSON.stringify(config[name])}`;

@@ -75,7 +75,7 @@ describe("an object that the user names", () => {
     );
     expect(await adopted(unlike, "201", [{ ...liveWebhook, url: masked }])).toMatchObject({
       attributes: { id: "201", url: secret },
-      private: { shown: { url: { sent: secret, is: masked } } },
+      private: { shown: { url: { sent: secret, is: masked, times: 1 } } },
     });
     const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
     expect(await adopted(prior, "200", [{ ...other, id: "200" }])).toMatchObject([

@@ -3,13 +3,13 @@
  * versions.
  */
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { entriesOf, SqliteStore, type SqliteStoreOptions, type TurnHolder } from "../../../../src/core/local/index.ts";
+import { SqliteStore, type SqliteStoreOptions, type TurnHolder } from "../../../../src/core/local/index.ts";
 import { type Clock, refusalsOfPlan } from "../../../../src/core/model/index.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -501,94 +501,5 @@ describe("holdings in a file", () => {
     expect(await store.holdings({})).toMatchObject([{ id: "1002" }]);
     await store.see(PLACE, "run", [WWW]);
     expect(await store.holdings({})).toHaveLength(2);
-  });
-});
-
-describe("the files of versions before the store", () => {
-  /** Writes files as earlier versions wrote them. */
-  function earlier(file: string) {
-    const paths = { creates: `${file}.c`, journal: `${file}.j` };
-    mkdirSync(path.dirname(file), { recursive: true });
-    const open = (place: string, id: number, schema: string) => {
-      const database = new DatabaseSync(place);
-      onTestFinished(() => database.close());
-      database.exec(`${schema}; PRAGMA application_id = ${id}`);
-      return database;
-    };
-    const creates = () =>
-      open(
-        paths.creates,
-        0x4846_4354,
-        `CREATE TABLE creates (serial INTEGER PRIMARY KEY AUTOINCREMENT, process TEXT NOT NULL, owner TEXT NOT NULL,
-          thing TEXT NOT NULL, at INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT`,
-      );
-    const journal = () =>
-      open(
-        paths.journal,
-        0x4846_4a4c,
-        `CREATE TABLE creates (serial INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, project TEXT NOT NULL,
-          type TEXT NOT NULL, name TEXT NOT NULL, written INTEGER NOT NULL, resource TEXT NOT NULL,
-          UNIQUE (account, project, type, name)) STRICT`,
-      );
-    return { paths, creates, journal };
-  }
-  // sha256("a.creates\nhook"), as those versions computed it.
-  const HOOK = "441a98e10c494c976974cb52f25c4f4224a04633806a33abec8d73a8295a610f";
-
-  it("import their creates once, and again after a change by an earlier version", async () => {
-    const file = newFile();
-    const { paths, creates } = earlier(file);
-    const database = creates();
-    const add = database.prepare("INSERT INTO creates (process, owner, thing, at, outcome) VALUES ('p', 'x', ?, ?, ?)");
-    add.run(HOOK, START, "made");
-    add.run("begun", START + 1, "begun");
-    const store = storeOn(file, { earlier: paths });
-    const count = await store.count();
-    expect(count).toBeGreaterThan(0);
-    await store.withTurn(RUN, async (turn) => {
-      expect(turn.isNewerThan(0)).toBe(true);
-      expect(await store.newest({ state: "unknown", notOf: "one" })).toMatchObject({ at: START + 1 });
-      expect(await store.newest({ thing: "hook" })).toMatchObject({ at: START, state: "answered" });
-    });
-    await store.close();
-    const after = await store.count();
-    await store.withTurn(RUN, async (turn) => expect(turn.isNewerThan(after), "imported once").toBe(false));
-    database.exec("DELETE FROM creates WHERE outcome = 'begun'");
-    add.run("begun", START + 1, "made");
-    await store.close();
-    await store.withTurn(RUN, async (turn) => {
-      expect(turn.isNewerThan(after)).toBe(true);
-      expect(await store.newest({ state: "unknown" })).toBeUndefined();
-    });
-  });
-
-  it("move the entries of the provider's journal to the account that wrote them", async () => {
-    const file = newFile();
-    const { paths, journal } = earlier(file);
-    const database = journal();
-    const add = database.prepare(
-      "INSERT INTO creates (account, project, type, name, written, resource) VALUES (?, 'acme', 'hosting_webhook', ?, ?, ?)",
-    );
-    add.run("a", "hook", START, JSON.stringify({ secret: "whsec" }));
-    add.run("b", "hook", START, "{}");
-    const store = storeOn(file, { earlier: paths });
-    const list = entriesOf("a", "acme", "hosting_webhook");
-    expect(await store.notes(list)).toEqual([{ list, name: "hook", value: { secret: "whsec" } }]);
-    expect(database.prepare("SELECT account FROM creates").all()).toEqual([{ account: "b" }]);
-    expect(readFileSync(paths.journal, "latin1")).not.toContain("whsec");
-    await store.forget([{ list, name: "hook" }]);
-    add.run("a", "other", START, "{}");
-    await store.close();
-    expect((await store.notes(list)).map(({ name }) => name)).toEqual(["other"]);
-  });
-
-  it("stay unchanged if they are unreadable", async () => {
-    const file = newFile();
-    const { paths } = earlier(file);
-    for (const place of Object.values(paths)) writeFileSync(place, "no database".repeat(500));
-    const store = storeOn(file, { earlier: paths });
-    await store.withTurn(RUN, async (turn) => expect(turn.isNewerThan(0)).toBe(false));
-    expect(await store.requests.reserve(START, 60)).toMatchObject({ left: 59 });
-    expect(existsSync(`${paths.creates}.damaged`)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AccountStore, entriesOf, MemoryStore, MemoryTables } from "../../../../src/core/local/index.ts";
+import { type AccountStore, MemoryStore, MemoryTables } from "../../../../src/core/local/index.ts";
 import { type Diagnostic, errorOf, HostformError } from "../../../../src/core/model/index.ts";
 import { Entries, type Entry } from "../../../../src/fronts/terraform/entries.ts";
 import { recorded } from "../../../support/subjects.ts";
@@ -47,7 +47,7 @@ describe("an entry", () => {
     const passes = { plan: { owner: "p", noted: 1, is: true, isShown: true } };
     const object = { ...recorded(`${TYPE}.a`, { id: "7", secret: SECRET }), sensitive: ["secret"], passes };
     await of("one").put(`${TYPE} passed`, "7", object);
-    const [note] = await store.notes(entriesOf(store.account, "acme", `${TYPE} passed`));
+    const [note] = await store.notes(JSON.stringify(["entries", store.account, "acme", `${TYPE} passed`]));
     expect(JSON.stringify(note)).not.toContain(SECRET);
     expect(await of("one").get(`${TYPE} passed`, "7")).toEqual(object);
     const closed = await of("two").get(`${TYPE} passed`, "7");
