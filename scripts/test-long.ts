@@ -102,6 +102,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "the unit tests, with all runs of the costly properties",
     tests: "test/unit",
   },
+  mandates: {
+    what: "200 histories of mandates, with crashes, lost responses and two machines",
+    tests: "test/reliability/mandate-histories.test.ts",
+  },
   stacks: {
     what: "a stack whose orders' answers are lost to hostform or Terraform, finished by the other",
     tests: "test/terraform/stacks.test.ts",

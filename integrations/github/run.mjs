@@ -121,6 +121,13 @@ async function apply() {
   if (digest !== input("DIGEST"))
     fail(`The digest of the plan is ${digest}, not the approved ${input("DIGEST")}. No request was sent.`);
   const words = ["apply", file, "--no-color", "--lock-timeout", input("LOCK_TIMEOUT"), ...linesOf("APPLY_ARGS")];
+  if (input("APPROVERS")) env.HOSTFORM_APPROVERS = input("APPROVERS");
+  if (input("MANDATE")) {
+    const mandate = path.join(artifactFolder(), "hostform.mandate");
+    // Inputs lose the last line end, which belongs to a mandate.
+    writeFileSync(mandate, `${input("MANDATE").replaceAll("\r\n", "\n").trimEnd()}\n`);
+    words.push("--mandate", mandate);
+  }
   const { code, out, err } = await hostform(...words);
   summarize(`### hostform apply ${code === 0 ? "is complete" : `failed (exit code ${code})`}\n\n${fenced(out + err)}`);
   return code;

@@ -66,8 +66,8 @@ export function buildProgram(outdir: string): Promise<string[]> {
     outdir,
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    // Optional: a project whose state is in PostgreSQL, or a fleet with workers, installs them.
-    external: ["pg", "pg-boss"],
+    // Optional: a project whose state is in PostgreSQL, a fleet with workers, or an MCP server installs them.
+    external: ["pg", "pg-boss", "@modelcontextprotocol/sdk"],
     // CommonJS dependencies need a `require` for modules of Node. `createRequire` takes longer.
     banner: {
       js: "const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error(`Cannot find module ${name}`); return found; };",

@@ -18,8 +18,8 @@ const SYNTAX = {
 export const MINIFIED = {
   ...SYNTAX,
   bundle: true,
-  // Other forms of pg, which the bundle holds.
-  external: ["pg-native", "pg-cloudflare", "cloudflare:sockets"],
+  // Other forms of pg, which the bundle holds; and the SDK of the MCP server, which only the npm package can load.
+  external: ["pg-native", "pg-cloudflare", "cloudflare:sockets", "@modelcontextprotocol/sdk"],
   legalComments: "none",
   logLevel: "warning",
   preserveSymlinks: true,

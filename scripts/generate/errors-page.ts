@@ -62,4 +62,5 @@ const TITLES: Readonly<Record<string, string>> = {
   terraform: "Terraform",
   state: "The state",
   monitor: "Monitoring",
+  mcp: "The MCP server",
 };

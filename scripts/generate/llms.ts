@@ -10,7 +10,7 @@ export function llmsText(readme: string): string {
 
 > hostform manages web-hosting accounts from a declaration in YAML, Terraform or CDKTF: it plans the differences, then applies them, and orders nothing twice.
 
-Agents read [the skill](integrations/agent/SKILL.md) first: an apply costs money, so a person applies a saved plan.
+Agents read [the skill](integrations/agent/SKILL.md) first: an apply costs money, so a person applies a saved plan, or signs a mandate for it.
 
 ## Documentation
 

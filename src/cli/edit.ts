@@ -12,7 +12,7 @@ import { patch } from "./fmt.ts";
 import { raise } from "./messages.ts";
 import { printJson, type Switches, say, type Terminal } from "./terminal.ts";
 
-interface EditFlags extends Switches<"dryRun" | "paid"> {
+export interface EditFlags extends Switches<"dryRun" | "paid"> {
   readonly unpaidOver?: number;
   readonly template?: string;
   readonly client?: string;
@@ -25,7 +25,8 @@ const suspending =
     return setSuspended(project, { ...flags, services, suspended });
   };
 
-const EDITS = {
+/** Edits by name. */
+export const EDITS = {
   suspend: suspending(true),
   unsuspend: suspending(false),
   remove: (project: Project, _: EditFlags, address: string) => removeResource(project, address),
@@ -69,17 +70,17 @@ export const runMove =
     return 0;
   };
 
-/** Prints the difference of each file, and the notes. */
-export function printEdited(
-  terminal: Terminal,
-  { source }: Project,
-  { changes, notes }: Edited,
-  { dryRun = false }: EditFlags,
-) {
-  const diffs = changes.map(({ file, before = "", text }) => {
+/** Returns the difference of each file. */
+export const diffsOf = ({ source }: Project, { changes }: Edited) =>
+  changes.map(({ file, before = "", text }) => {
     const name = path.relative(source.cwd, file);
     return { file: name, diff: patch({ name, before, after: text }) };
   });
+
+/** Prints the difference of each file, and the notes. */
+export function printEdited(terminal: Terminal, project: Project, edited: Edited, { dryRun = false }: EditFlags) {
+  const { notes } = edited;
+  const diffs = diffsOf(project, edited);
   if (terminal.json) return printJson(terminal, "edit accept", { dry_run: dryRun, changes: diffs, notes });
   terminal.out(diffs.length === 0 ? "Nothing to change.\n" : diffs.map(({ diff }) => diff).join(""));
   for (const note of notes) say(terminal, escapeLine(note));

@@ -23,6 +23,7 @@ import type {
   Noted,
   PlanJson,
   ReceiptRow,
+  RehearsalJson,
   UiMessage,
   WatchUiMessage,
 } from "../report/index.ts";
@@ -40,6 +41,7 @@ export interface JsonOutputs
   /** Any command that fails. */
   error: Own<{ errored: true; diagnostics: readonly DiagnosticJson[] }>;
   plan: PlanJson;
+  rehearse: RehearsalJson;
   /** A saved plan, or the state. */
   show: PlanJson | PlanJson["prior_state"];
   watch: UiMessage | WatchUiMessage;

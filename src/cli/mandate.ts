@@ -1,7 +1,7 @@
 /** Runs `hostform mandate …`: keys, mandates and receipts. No command sends a request that changes the account. */
 import path from "node:path";
 import { problem, raise } from "../core/messages/index.ts";
-import { attempt, didYouMean, effectsOf, equal, ifExplained, type Mandate, nearest } from "../core/model/index.ts";
+import { attempt, didYouMean, effectsOf, equal, ifExplained, type Mandate } from "../core/model/index.ts";
 import { createMandate, MANDATE_KINDS } from "../project/mandate/create.ts";
 import { decodeMandate, decodeReceipt, runnerOf } from "../project/mandate/document.ts";
 import { createKey, RUNNER, trustedKeys } from "../project/mandate/keys.ts";
@@ -106,10 +106,9 @@ export const runMandateRevoke: Action<object, [named: string]> = async (terminal
   const mandate = text === undefined ? undefined : decodeMandate(text, named);
   const id = mandate?.id ?? named;
   const isNew = await withLedgers(project, async (ledgers) => {
-    const known = await recordsIn(ledgers);
-    const ids = known.map((one) => one.id);
-    if (mandate === undefined && !ids.includes(id) && !UUID.test(id))
-      raise("mandate.file/unknown", { id, near: nearest(id, ids) });
+    const isKnown = UUID.test(id) || (await recordsIn(ledgers)).some((one) => one.id === id);
+    if (mandate === undefined && !isKnown)
+      raise("mandate.file", { file: named, what: "mandate", why: "there is no such file, and no mandate has this id" });
     return revokeIn(ledgers, id, mandate);
   });
   if (terminal.json) printJson(terminal, "mandate revoke", { id, revoked: isNew });

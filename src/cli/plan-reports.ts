@@ -79,7 +79,7 @@ export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHU
  * Checks the files of `--report` before the first request. Rejects files of state and declaration.
  * @throws HostformError `usage` for an unknown extension, and as `placeForPlan` does.
  */
-async function reportPlaces({ source }: Pick<Project, "source">, files: readonly string[] = []) {
+export async function reportPlaces({ source }: Pick<Project, "source">, files: readonly string[] = []) {
   const places = [];
   for (const file of files) {
     const format = EXTENSIONS[path.extname(file).toLowerCase()];

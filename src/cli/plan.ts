@@ -1,6 +1,14 @@
 /** Runs `plan` and `validate`. Neither command changes the account. */
 import { VERSION } from "../core/api/version.ts";
-import { hasUnreadInvoices, heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
+import {
+  type Diagnostic,
+  hasUnreadInvoices,
+  heldIn,
+  holding,
+  isError,
+  type RemedyText,
+  unfulfilledIn,
+} from "../core/model/index.ts";
 import { hasChanges, mayApply, withUnread } from "../project/apply.ts";
 import { notify } from "../project/notify/index.ts";
 import { savedFrom, withPlan } from "../project/plan.ts";
@@ -78,6 +86,17 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   });
 };
 
+/** Returns the result of a check of the declaration. */
+export function validationOf(diagnostics: readonly Diagnostic[], remedies: RemedyText) {
+  const errors = diagnostics.filter(isError).length;
+  return {
+    valid: errors === 0,
+    error_count: errors,
+    warning_count: diagnostics.length - errors,
+    diagnostics: diagnostics.map((one) => diagnosticJson(one, remedies)),
+  };
+}
+
 interface ValidateFlags {
   readonly format?: "text" | "json" | "sarif" | "gitlab";
   /** Print the declaration with templates, defaults and includes expanded. */
@@ -99,12 +118,7 @@ export const runValidate: Action<ValidateFlags> = async (terminal, project, { fo
   else if (format === "gitlab") {
     terminal.document(codeQualityOf(diagnostics, places, remedies), 2);
   } else if (terminal.json || format === "json") {
-    printJson(terminal, "validate", {
-      valid: errors === 0,
-      error_count: errors,
-      warning_count: diagnostics.length - errors,
-      diagnostics: diagnostics.map((one) => diagnosticJson(one, remedies)),
-    });
+    printJson(terminal, "validate", validationOf(diagnostics, remedies));
   } else {
     if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
     if (desired !== undefined && expanded) {

@@ -235,7 +235,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
 }
 
 /** Returns the root of the hostform package that contains a module. */
-function packageRoot(from: string = import.meta.dirname): string {
+export function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
     const manifest = path.join(folder, "package.json");
     if (exists(manifest) && JSON.parse(readNow(manifest).toString()).name === "hostform") return folder;

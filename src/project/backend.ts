@@ -103,7 +103,7 @@ export function guarded({ text, lock }: OwnState, log: Log): StateBackend {
 }
 
 /** Returns the object with other methods. Its own methods keep their `this`. */
-function replacing<T extends object>(object: T, methods: Partial<T>): T {
+export function replacing<T extends object>(object: T, methods: Partial<T>): T {
   const get = (_: T, name: string | symbol) => {
     const found = Reflect.get(methods, name) ?? Reflect.get(object, name);
     return typeof found === "function" ? found.bind(object) : found;

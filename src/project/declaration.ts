@@ -156,7 +156,7 @@ export class ProjectDeclaration {
       source.stack === undefined
         ? withStackHint(source, await readYaml(source))
         : await (await import("./stacks/read.ts")).readStack(source, source.stack, this.#redaction, this.#outputsAt);
-    const declaration = scaled(await withoutTrust(source, found), source);
+    const declaration = rehearsed(scaled(await withoutTrust(source, found), source), source);
     const readable = declaration.desired ?? declaration.partial;
     // An untrusted declaration could hide words of the plan by declaring them as secret.
     if (readable !== undefined && source.untrusted !== true) learnDeclared(this.#redaction, readable, source.env);
@@ -184,6 +184,17 @@ export async function templatesIn(file: string): Promise<ProjectSource["template
 function scaled(read: Declaration, { env }: ProjectSource): Declaration {
   const withScale = (one: Desired | undefined) => one && { ...one, providers: withMoneyScale(one.providers, env) };
   return { ...read, desired: withScale(read.desired), partial: withScale(read.partial) };
+}
+
+/** Replaces the accounts and the backend for a rehearsal. */
+function rehearsed(read: Declaration, { rehearsal }: ProjectSource): Declaration {
+  if (rehearsal === undefined) return read;
+  const account = ({ baseUrl: _, tokenEnv: __, tokenFile: ___, ...config }: ProviderConfig): ProviderConfig => {
+    return { ...config, ...rehearsal.accounts.get(config.alias) };
+  };
+  const moved = (one: Desired | undefined) =>
+    one && { ...one, providers: new Map([...one.providers].map(([alias, config]) => [alias, account(config)])) };
+  return { ...read, backend: undefined, desired: moved(read.desired), partial: moved(read.partial) };
 }
 
 /** Adds a remedy if the folder has stacks but no declaration. */

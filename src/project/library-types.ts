@@ -1,9 +1,18 @@
 /** The options and results of the library. */
 import type { AccountStore } from "../core/local/account-store.ts";
-import type { ApplyEvent, Channel, Clock, Diagnostic, Receipt } from "../core/model/index.ts";
+import type { ApplyEvent, Channel, Clock, Diagnostic, Receipt, Unpaid } from "../core/model/index.ts";
 import type { StateLock } from "../core/record/lock.ts";
 import type { StateText } from "../core/record/state-file.ts";
-import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
+import type {
+  AccountReport,
+  Attention,
+  DiagnosticJson,
+  PlanJson,
+  RehearsalJson,
+  RequestEvent,
+  SectionName,
+  TextStyle,
+} from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
 import type { DeclarationValue } from "./declaration.gen.ts";
 
@@ -12,6 +21,8 @@ export type { AccountStore, DeclarationValue, Diagnostic, StateLock, StateText }
 export interface LoadOptions {
   /** The project's folder. Default: the working folder. */
   readonly directory?: string;
+  /** Folder for relative paths in environment variables, such as HOSTFORM_POLICY, and in messages. Default: `directory`. */
+  readonly cwd?: string;
   /** Files of the declaration in YAML, relative to `directory`. Default: `hosting.yaml`, or the files that `hostform` finds. */
   readonly files?: readonly string[];
   /** A declaration as a value, instead of files. Errors contain the path in the value, such as `services.www.plan_id`. */
@@ -214,6 +225,25 @@ export interface Status {
   markdown(sections?: readonly SectionName[]): string;
   html(sections?: readonly SectionName[]): string;
   csv(section: SectionName): string;
+}
+
+/** Options of a rehearsal. `plan`: the plan to rehearse. Default: a new plan. */
+export interface RehearsalOptions extends WorkOptions {
+  /** Time that runs, from 1 to 36 months. Default: 12. */
+  readonly months?: number;
+  /** True to apply again with a lost response or a crash at each request. Default: false. */
+  readonly faults?: boolean;
+  /** Invoices that nobody pays: none, those that are open today, or all. Default: `none`. */
+  readonly unpaid?: Unpaid;
+}
+
+/** A rehearsal of a plan. */
+export interface Rehearsed {
+  readonly report: RehearsalJson;
+  text(style?: TextStyle): string;
+  /** Returns a part of a review comment, for the place under the plan. */
+  markdown(): string;
+  html(): string;
 }
 
 /** Options of an adoption. */

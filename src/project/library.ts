@@ -2,45 +2,33 @@
  * `import { loadProject } from "hostform"`: a project for programs. Its methods equal the commands of the command line.
  * Results, messages and errors contain no secrets.
  */
-import { hash } from "node:crypto";
 import path from "node:path";
 import {
   type ApplyEvent,
   type ApplyResult,
-  type Diagnostic,
   type FailOn,
   fail,
   HostformError,
   heldIn,
   isFulfilled,
-  type Plan,
   systemClock,
 } from "../core/model/index.ts";
-import type { Seal } from "../core/record/index.ts";
 import { valueFile } from "../fronts/source/index.ts";
 import {
-  type Attention,
-  attentionOf,
   type ConditionJson,
   type DiagnosticJson,
   diagnosticJson,
-  type MoneyScale,
   type PlanJson,
-  planJson,
   type RequestEvent,
   renderDiagnostics,
-  renderPlan,
-  renderPlanHtml,
-  renderPlanMarkdown,
   renderReport,
   renderReportCsv,
   renderReportHtml,
   renderReportMarkdown,
   STATUS_SECTIONS,
-  scaleOf,
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
-import { carryOut, hasChanges, mayApply, requireApplicable, unchanged } from "./apply.ts";
+import { carryOut, hasChanges, requireApplicable, unchanged } from "./apply.ts";
 import { templatesIn } from "./declaration.ts";
 import type {
   AdoptAccountOptions,
@@ -49,6 +37,8 @@ import type {
   LoadOptions,
   PlanOptions,
   Progress,
+  RehearsalOptions,
+  Rehearsed,
   Status,
   StatusOptions,
   WorkOptions,
@@ -56,18 +46,12 @@ import type {
 import { failureNews, notify } from "./notify/index.ts";
 import { savedFrom, withPlan } from "./plan.ts";
 import { declarationDigest } from "./plan-origin.ts";
+import { attentionIn, hiding, Planned, shown } from "./planned.ts";
 import { hostOf } from "./programs.ts";
 import { Project } from "./project.ts";
 import { accountsOf } from "./providers.ts";
 import { learnEnvironment, leaving, Redaction } from "./redaction.ts";
-import {
-  encodeSavedPlan,
-  type PlanRequest,
-  readSavedPlan,
-  type SavedPlan,
-  sealOf,
-  writeSavedPlan,
-} from "./saved-plan.ts";
+import { type PlanRequest, readSavedPlan, type SavedPlan, sealOf } from "./saved-plan.ts";
 import type { Log, ProjectSource } from "./source.ts";
 import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { projectStatus } from "./status.ts";
@@ -102,7 +86,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
   learnEnvironment(redaction, env);
   const unchosen: ProjectSource = {
     env,
-    cwd: dir,
+    cwd: path.resolve(options.cwd ?? dir),
     dir,
     files: files.map((file) => path.resolve(dir, file)),
     ...(declaration !== undefined && { value: valueFile(declaration) }),
@@ -216,6 +200,13 @@ class LoadedProject {
     });
   }
 
+  /** Applies a plan in a sandbox with a copy of the account, and lets time run there. Sends only GET requests to the account. */
+  async rehearse({ plan, ...options }: RehearsalOptions & { readonly plan?: Planned } = {}): Promise<Rehearsed> {
+    const { rehearse } = await import("./rehearse/rehearse.ts");
+    const asked = { ...options, saved: plan && Planned.savedIn(plan) };
+    return this.#during(options, (project) => rehearse(project, asked, yamlRemedies));
+  }
+
   /** Reads the account, and returns its status. Changes nothing. @throws HostformError if there is no plan. */
   status(options: StatusOptions = {}): Promise<Status> {
     return this.#during(options, async (project) => {
@@ -267,90 +258,6 @@ class LoadedProject {
   }
 }
 
-/** A plan that a program can inspect, print, save and apply. */
-class Planned implements Attention {
-  /** Terraform's JSON format, as in `hostform plan --json`. */
-  readonly json: PlanJson;
-  readonly diagnostics: readonly DiagnosticJson[];
-  readonly conditions: Attention["conditions"];
-  readonly holds: Attention["holds"];
-  readonly hasChanges: boolean;
-  /** True if the complete plan can be applied: no errors, no skipped changes, and the token may read all declared objects. */
-  readonly applicable: boolean;
-  /** Addresses that are skipped because of an error. With {@link ApplyOptions.partial}, all other changes are applied. */
-  readonly heldBack: readonly string[];
-  readonly #project: Project;
-  readonly #saved: SavedPlan;
-  readonly #seal: Seal | undefined;
-  #text: string | undefined;
-  readonly #look: { readonly moneyScale: MoneyScale; readonly remedies: typeof yamlRemedies };
-
-  /** @internal */
-  constructor(project: Project, saved: SavedPlan, moneyScale: MoneyScale, seal?: Seal) {
-    const { redaction } = project;
-    const { plan } = saved;
-    this.#project = project;
-    this.#saved = saved;
-    this.#seal = seal;
-    this.#look = { moneyScale, remedies: yamlRemedies };
-    this.json = redaction.redactValue(planJson(plan, this.#look)) as PlanJson;
-    this.diagnostics = shown(redaction, plan.diagnostics);
-    const { conditions, holds } = attentionIn(redaction, plan);
-    this.conditions = conditions;
-    this.holds = holds;
-    this.hasChanges = hasChanges(plan);
-    this.applicable = mayApply(plan, false);
-    this.heldBack = heldIn(plan);
-  }
-
-  /** SHA-256 of the file that {@link save} writes, or that {@link LoadedProject.readPlan} read. A mandate names this digest. */
-  get digest(): string {
-    return this.#saved.digest ?? hash("sha256", this.#encoded());
-  }
-
-  #encoded(): string {
-    this.#text ??= encodeSavedPlan(this.#saved, this.#project.redaction, this.#seal);
-    return this.#text;
-  }
-
-  /** Returns the plan as text, as `hostform plan` prints it. */
-  text(): string {
-    return leaving(renderPlan(this.#saved.plan, { ...this.#look, color: false }), this.#project.redaction);
-  }
-
-  /** Returns the plan as Markdown for a review comment. */
-  markdown(): string {
-    return leaving(renderPlanMarkdown(this.#saved.plan, this.#look), this.#project.redaction, "markdown");
-  }
-
-  /** Returns the plan as a complete HTML page. */
-  html(): string {
-    return leaving(renderPlanHtml(this.#saved.plan, this.#look), this.#project.redaction, "html");
-  }
-
-  /** Returns the number of decimal digits in the amounts of a currency. Undefined if unknown. @internal */
-  scaleOf(currency: string): number | undefined {
-    return scaleOf(this.#saved.plan.changes, currency, this.#look.moneyScale);
-  }
-
-  /** Writes the plan to a file, relative to the project's folder. @throws HostformError if the plan cannot be applied. */
-  save(file: string): Promise<void> {
-    const { redaction } = this.#project;
-    return hiding(redaction, async () => {
-      requireApplicable(this.#saved.plan, true);
-      await writeSavedPlan(this.#project, file, this.#saved, this.#encoded());
-    });
-  }
-
-  /** @internal */
-  static savedIn(plan: Planned): SavedPlan {
-    return plan instanceof Planned ? plan.#saved : fail("usage", "The plan was not made by a project");
-  }
-}
-
-const attentionIn = (redaction: Redaction, plan: Plan, result?: ApplyResult) =>
-  redaction.redactValue(attentionOf(plan, yamlRemedies, result)) as Attention;
-
 const appliedOf = (redaction: Redaction, { plan }: SavedPlan, result: ApplyResult): Applied => ({
   ...attentionIn(redaction, plan, result),
   complete: isFulfilled(result),
@@ -389,18 +296,4 @@ function logOf(redaction: Redaction, onProgress?: WorkOptions["onProgress"]): Lo
     output: note,
     showsOutput: onProgress !== undefined,
   };
-}
-
-function shown(redaction: Redaction, diagnostics: readonly Diagnostic[]): readonly DiagnosticJson[] {
-  const texts = diagnostics.map((one) => diagnosticJson(one, yamlRemedies));
-  return redaction.redactValue(texts) as readonly DiagnosticJson[];
-}
-
-async function hiding<T>(redaction: Redaction, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    throw new HostformError(redaction.redactValue(error.diagnostics) as readonly Diagnostic[]);
-  }
 }

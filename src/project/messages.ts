@@ -124,6 +124,10 @@ const messages = {
     detail: "A state can have only one location.",
     remedies: [advise("one_state")],
   })),
+  "usage/months": error(({ most }: { readonly most: number }) => ({
+    summary: `The number of months is not a whole number from 1 to ${most}`,
+    remedies: ["Pass a number such as 12."],
+  })),
   "usage/untrusted": error({
     summary: "{work} is not allowed for an untrusted declaration",
     detail: "An untrusted declaration can only be validated and planned.",

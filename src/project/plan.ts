@@ -210,7 +210,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     const { conditions } = judged;
     const attention = conditions && { conditions: conditionsForStack(source, conditions) };
     const verdicts = judged.diagnostics.slice(0, judged.diagnostics.length - made.plan.diagnostics.length);
-    const limits = mandate ? await mandate.limits(month.limits, judged) : month.limits;
+    const limits = mandate?.limits(month.limits) ?? month.limits;
     const diagnostics = [
       ...outside,
       ...verdicts,

@@ -31,9 +31,10 @@ export class Project implements ProjectParts {
     return this.declaration.backend().catch(ifExplained(() => undefined));
   }
 
-  /** Returns the same project with another source (such as one of its stacks), host or log. Reads its declaration again. */
-  on(source: ProjectSource, { host, log }: Pick<ProjectParts, "host" | "log"> = this): Project {
-    return new Project({ source, host, redaction: this.redaction, log }, this.#keys);
+  /** Returns the same project with another source (such as one of its stacks), or other parts. Reads its declaration again. */
+  on(source: ProjectSource, parts: Partial<Pick<ProjectParts, "host" | "log" | "redaction">> = {}): Project {
+    const { host, redaction, log } = this;
+    return new Project({ host, redaction, log, ...parts, source }, this.#keys);
   }
 }
 

@@ -10,6 +10,7 @@ import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { Account, learnAlone } from "../core/lifecycle/index.ts";
 import type { AccountStore } from "../core/local/index.ts";
 import { type Diagnostic, didYouMean, fail, ifExplained, type ProviderConfig, shellPath } from "../core/model/index.ts";
+import { replacing } from "./backend.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
 import { interruptible } from "./interrupt.ts";
 import type { OpenStore } from "./library-types.ts";
@@ -256,21 +257,31 @@ export class Providers {
     const { source, host, log, redaction } = this.#parts;
     const known = sharedBy.get(redaction) ?? new Map<string, Shared>();
     sharedBy.set(redaction, known);
-    const key = JSON.stringify([baseUrl, token]);
+    const key = JSON.stringify([baseUrl, token, source.readsOnly]);
+    const open = () =>
+      givenStore(source, { account: accountDigest(baseUrl, token), origin: originIn(baseUrl) }) ??
+      openStore({
+        ...{ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn },
+        isBesideState: this.#isBesideState,
+        waitMs: source.lockTimeoutMs,
+      });
     const shared = known.get(key) ?? {
-      store:
-        givenStore(source, { account: accountDigest(baseUrl, token), origin: originIn(baseUrl) }) ??
-        openStore({
-          ...{ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn },
-          isBesideState: this.#isBesideState,
-          waitMs: source.lockTimeoutMs,
-        }),
+      store: source.readsOnly === true ? replacing(open(), UNWRITTEN) : open(),
       reported: new Set<string>(),
     };
     known.set(key, shared);
     return shared;
   }
 }
+
+/** Writes of a store that do nothing. */
+const UNWRITTEN: Partial<AccountStore> = {
+  note: async () => [],
+  forget: async () => {},
+  see: async () => {},
+  release: async () => {},
+  endRun: async () => {},
+};
 
 /** Stores that projects have received from a program. */
 const GIVEN = new WeakSet<AccountStore>();

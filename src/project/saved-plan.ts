@@ -13,9 +13,11 @@ import {
   systemDisk,
 } from "../core/files/index.ts";
 import { kinds, wordsOf } from "../core/kinds/index.ts";
+import { stateFolder } from "../core/local/index.ts";
 import {
   attempt,
   type Change,
+  type EnvVars,
   fail,
   ifErrno,
   ifExplained,
@@ -146,6 +148,12 @@ function belongsToState(place: string, state: string): boolean {
   const name = path.basename(place).toLowerCase();
   const own = path.basename(state).toLowerCase();
   return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
+}
+
+/** Returns the folder for plans that have no other place, in the user's state folder. Undefined without a home folder. */
+export function plansFolder(env: EnvVars): string | undefined {
+  const home = stateFolder(env);
+  return home && path.join(home, "plans");
 }
 
 /** Returns the key that proves saved plans, if the state has one. @throws HostformError `state.key`. */

@@ -53,6 +53,7 @@ export function secretsOf(
   redaction: Redaction,
   { files, providers }: Desired,
 ): Secrets {
+  if (source.rehearsal !== undefined) return source.rehearsal.secrets;
   const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
   const inherited = childEnvironment(source.env, tokens);
   const run = (command: Command, input: string, env: Readonly<Record<string, string>>) =>

@@ -1,6 +1,8 @@
 import type { RequestEvent, Wait } from "../core/api/index.ts";
+import type { Secrets } from "../core/engine/index.ts";
 import type { CaptureOptions, CommandEnd } from "../core/files/index.ts";
-import type { ApplyEvent, Backend, Channel, Clock, Diagnostic } from "../core/model/index.ts";
+import type { ApplyEvent, Backend, Channel, Clock, Diagnostic, ProviderConfig } from "../core/model/index.ts";
+import type { StateBackend } from "../core/record/index.ts";
 import type { SourceFile } from "../fronts/source/index.ts";
 import type { OpenStore, OwnState } from "./library-types.ts";
 import type { Redaction } from "./redaction.ts";
@@ -60,6 +62,18 @@ export interface ProjectSource {
   readonly lockTimeoutMs?: number;
   /** Stack that replaces a YAML declaration. */
   readonly stack?: ActiveStack;
+  /** True to write nothing to the stores of the accounts except the count of requests. */
+  readonly readsOnly?: boolean;
+  /** Replaces the accounts, the state and the secrets of the declaration. */
+  readonly rehearsal?: Rehearsal | undefined;
+}
+
+/** Accounts and state of a rehearsal. A provider without an account here has no URL and no token. */
+export interface Rehearsal {
+  /** Provider alias -> URL and environment variable of the token. */
+  readonly accounts: ReadonlyMap<string, Pick<ProviderConfig, "baseUrl" | "tokenEnv">>;
+  readonly backend: StateBackend;
+  readonly secrets: Secrets;
 }
 
 /** Services of the process. */

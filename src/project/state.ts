@@ -104,6 +104,7 @@ export class ProjectState {
     // Terraform may use the state of a stack next, and cannot read a journal.
     const whole = source.stack !== undefined || this.#terraforms !== undefined;
     const place = async (signal?: AbortSignal) => {
+      if (source.rehearsal !== undefined) return source.rehearsal.backend;
       const backend = await this.#declaration.backend();
       isRemote = backend !== undefined;
       this.#backend = backend ?? ownBackend(source);
@@ -118,7 +119,7 @@ export class ProjectState {
     };
     // Secrets in an untrusted state file could hide words of the plan.
     const isStrange = () => source.untrusted === true && source.stateNamed !== true && this.#backend === undefined;
-    return createStateStore(place, randomUUID, encryption, {
+    return createStateStore(place, randomUUID, source.rehearsal ? undefined : encryption, {
       onResource: (resource) => {
         if (isStrange()) return;
         learnResource(redaction, resource);

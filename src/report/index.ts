@@ -37,6 +37,7 @@ export { renderPlanHtml } from "./plan-page.ts";
 export * from "./plan-text.ts";
 export * from "./progress.ts";
 export * from "./recorded.ts";
+export * from "./rehearsal.ts";
 export type { AccountReport } from "./status/model.ts";
 export * from "./status/money.ts";
 export * from "./status/names.ts";

@@ -27,7 +27,7 @@ export interface Sandbox {
   controlUrl: string;
   /**
    * `agency`: on the Manage track, Growth tier, with all abilities. `customer`: of another customer account, with all
-   * abilities. `viewer`: of the agency's account, with the ability to view.
+   * abilities. `viewer`: of the agency's account, with the ability to view. An imported account has no `customer`: "".
    */
   tokens: { agency: string; customer: string; viewer: string };
   /** Control in this process. */

@@ -7,7 +7,13 @@ import type { Browser } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Plan } from "../../src/core/model/index.ts";
 import { wordsOfType } from "../../src/project/saved-plan.ts";
-import { renderPlanHtml, renderRecordedHtml, renderReportHtml, SECTIONS } from "../../src/report/index.ts";
+import {
+  renderPlanHtml,
+  renderRecordedHtml,
+  renderRehearsalHtml,
+  renderReportHtml,
+  SECTIONS,
+} from "../../src/report/index.ts";
 import { sampled } from "../reliability/support/long.ts";
 import { openBrowser, openPage, show } from "../support/browser.ts";
 import { describeWith } from "../support/needing.ts";
@@ -16,6 +22,7 @@ import { fixOf } from "../support/remedies.ts";
 import { order, plan } from "../unit/report/builders.ts";
 import { proofCases } from "../unit/report/proof-cases.ts";
 import { account, hostileAccount } from "../unit/report/recorded-cases.ts";
+import { wholeRehearsal } from "../unit/report/rehearsal-cases.ts";
 import { sampleReport } from "../unit/report/status/report.ts";
 import { agency } from "./agency.ts";
 
@@ -37,7 +44,10 @@ const recordedOf = (state: typeof account) =>
 /** State page of a project whose resources include hostile names. */
 const recorded = recordedOf({ ...account, resources: [...account.resources, ...hostileAccount.resources] });
 const status = renderReportHtml(sampleReport(60, " <b>x</b>\u202e"), SECTIONS);
-const PAGES = { agency: render(agency), hostile: render(hostile), orders: render(plan(orders)), recorded, status };
+const rehearsed = renderRehearsalHtml(wholeRehearsal(" <b>x</b>\u202e"), fixOf);
+const PAGES = {
+  ...{ agency: render(agency), hostile: render(hostile), orders: render(plan(orders)), recorded, status, rehearsed },
+};
 
 /** Script that returns the findings of axe, including contrast. */
 const FINDINGS = `axe.run().then(({ violations }) =>
@@ -94,7 +104,7 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
     { look: "dark", media: "screen" },
     { look: "print", media: "print" },
   ] as const;
-  const NAMES = ["agency", "hostile", "recorded", "status"] as const;
+  const NAMES = ["agency", "hostile", "recorded", "status", "rehearsed"] as const;
 
   const ALL = NAMES.flatMap((name) => [360, 768, 1440].map((width) => ({ name, width })));
   /** Axe takes most of the time. `npm test` checks two widths of each page, with axe in one of the modes; `npm run test:long pages` checks all. */

@@ -15,6 +15,7 @@ const NONE: Readonly<Record<string, string>> = {
   completion: "prints a script",
   "fleet run": "prints its progress on standard error; `fleet status --recorded` prints the results",
   help: "prints text",
+  mcp: "answers in the Model Context Protocol",
   "state pull": "prints the state file unchanged",
 };
 

@@ -3,6 +3,7 @@ import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { declaration, pullRequest, repository, service } from "../support/github-repository.ts";
+import { mandateFor, newKey } from "../support/mandates.ts";
 
 const MARKER = "<!-- hostform action: hostform -->";
 
@@ -353,6 +354,25 @@ describe("the action apply", () => {
     const again = await job.action("apply", { ...full, digest: outputs.digest ?? "" });
     expect(again.failed).toBe(true);
     expect(again.summary).toContain("The state has changed since the plan was created");
+    expect(orders()).toHaveLength(1);
+  });
+
+  it("applies the plan only with the mandate that an approver signed for its digest", async () => {
+    const { run, full, orders } = await repository();
+    const job = run("push");
+    const { outputs } = await job.action("plan", full);
+    const plan = readFileSync(path.join(job.artifacts.get("hostform") ?? "", "hostform.plan"), "utf8");
+    const { key, trusted } = newKey();
+    const given = { ...full, digest: outputs.digest ?? "", approvers: `ana=${trusted}` };
+    const without = await job.action("apply", given);
+    expect([without.failed, without.log]).toEqual([true, expect.stringContaining("[mandate.required]")]);
+    const other = mandateFor(plan, newKey().key);
+    const forged = await job.action("apply", { ...given, mandate: other });
+    expect([forged.failed, forged.log]).toEqual([true, expect.stringContaining("[mandate.signature]")]);
+    expect(orders()).toEqual([]);
+    const { failed, log } = await job.action("apply", { ...given, mandate: mandateFor(plan, key).trimEnd() });
+    expect(failed, log).toBe(false);
+    expect(log).toContain("use 1. Left: 0 uses");
     expect(orders()).toHaveLength(1);
   });
 

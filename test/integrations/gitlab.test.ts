@@ -5,6 +5,7 @@ import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../support/built-once.ts";
+import { mandateFor, newKey } from "../support/mandates.ts";
 import { gitlabApi, type Note, pipeline, runJob } from "./gitlab-host.ts";
 import { CLOSED, host, STATE } from "./host.ts";
 
@@ -278,6 +279,20 @@ describe("the component apply", () => {
       1,
       expect.stringContaining("The state has changed since the plan was created"),
     ]);
+  });
+
+  it("applies the plan only with the mandate that an approver signed", async () => {
+    const { key, trusted } = newKey();
+    const main = await defaultBranch({ approvers: `ana=${trusted}` });
+    const { outputs } = await main.runJob("hostform-apply-plan");
+    const sum = { HOSTFORM_PLAN_SHA256: outputs[0]?.split("=")[1] ?? "" };
+    const without = await main.runJob("hostform-apply", sum);
+    expect([without.code, without.log]).toEqual([1, expect.stringContaining("[mandate.file]")]);
+    expect(main.ordered()).toEqual([]);
+    const text = mandateFor(readFileSync(path.join(main.checkout, "hostform.plan"), "utf8"), key);
+    const applied = await main.runJob("hostform-apply", { ...sum, HOSTFORM_MANDATE: text });
+    expect(applied.log).toContain("use 1. Left: 0 uses");
+    expect([applied.code, main.ordered()], applied.log).toEqual([0, ["www.acme.example"]]);
   });
 
   it("rejects a plan with another digest", async () => {

@@ -55,6 +55,7 @@ it("each command prints documents that match its schema", async () => {
   await at("fmt");
   await at("plan", "--out", "acme.plan");
   await at("show", "acme.plan");
+  await at("rehearse", "acme.plan", "--months", "1");
   await at("apply", "acme.plan");
   await at("plan", "--out", "same.plan");
   const messages = (await at("apply", "same.plan")).trim().split("\n");

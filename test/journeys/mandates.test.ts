@@ -8,7 +8,7 @@ import type { DeclarationValue } from "../../src/project/library.ts";
 import { decodeReceipt, runnerOf } from "../../src/project/mandate/document.ts";
 import { leftOf, openLedger } from "../../src/project/mandate/ledger.ts";
 import fc, { runs } from "../support/fc.ts";
-import { codesOf, Machines, site, startHost } from "../support/mandate-machines.ts";
+import { codesOf, Machines, meet, Process, SharedState, site, startHost } from "../support/mandate-machines.ts";
 import { newKey } from "../support/mandates.ts";
 
 const declare = (services: Record<string, object>, more: object = {}) =>
@@ -87,10 +87,12 @@ describe("an apply on a runner with HOSTFORM_APPROVERS", () => {
 describe("a mandate for one saved plan", () => {
   it("works with a store on one machine, and the state uses it up, also if the apply changed nothing", async () => {
     const { machines, forget } = await alone();
-    const project = await machines.load(A);
+    const process = new Process();
+    // The order is refused before the state records a create.
+    process.onUse = async () => void (await ledgerOf(machines).revoke("m1"));
+    const project = await machines.load(A, process);
     const plan = await project.plan();
     const mandate = machines.sign({ plan: planOf(plan, machines.state.text) });
-    machines.host.sandbox.control.addFault({ method: "POST", path: "/services", phase: "before", status: 422 });
     expect(await project.apply(plan, { mandate })).toMatchObject({ complete: false, receipt: { orders: [] } });
     expect(machines.orders()).toEqual([]);
     forget();
@@ -169,9 +171,9 @@ describe("the scope of a mandate", () => {
     ["another address", "mandate.scope", { targets: ["hosting_service.b*"] }, A],
     ["another client", "mandate.scope", { targets: ["client:acme"] }, declare({ a: site("a", { client: "zeta" }) })],
     ["too many orders", "mandate.scope", { max_orders: 1 }, AB],
-    ["too high an amount", "mandate.limit", { max_spend: { USD: 899 } }, AB],
-    ["a currency without a limit", "mandate.limit", { max_spend: { EUR: 899_000 } }, A],
-    ["orders without a limit of the amount", "mandate.limit", { max_spend: null }, A],
+    ["too high an amount", "mandate.scope", { max_spend: { USD: 899 } }, AB],
+    ["a currency without a limit", "mandate.scope", { max_spend: { EUR: 899_000 } }, A],
+    ["orders without a limit of the amount", "mandate.scope", { max_spend: null }, A],
   ])("refuses a plan with %s before the first request", async (_, code, given, declaration) => {
     const machines = await start();
     const project = await machines.load(declaration);
@@ -266,6 +268,25 @@ describe("the time of a mandate", () => {
     ]);
     expect(machines.orders()).toHaveLength(1);
     expect(await codesOf(project.apply(await project.plan(), { mandate }))).toEqual(["mandate.revoked"]);
+  });
+});
+
+describe("two machines at once", () => {
+  it("together never order more than the mandate allows", async () => {
+    const machines = await start();
+    const states = [new SharedState(), new SharedState()];
+    const processes = states.map(() => new Process());
+    meet(processes);
+    const mandate = machines.sign({ uses: 2, max_orders: 1 });
+    const plans = await Promise.all(
+      states.map(async (state, at) => {
+        const project = await machines.load(declare({ [`s${at}`]: site(`s${at}`) }), processes[at], {}, state);
+        return { project, plan: await project.plan() };
+      }),
+    );
+    const ended = await Promise.all(plans.map(({ project, plan }) => codesOf(project.apply(plan, { mandate }))));
+    expect(machines.orders().length, JSON.stringify(ended)).toBeLessThanOrEqual(1);
+    expect((await ledgerOf(machines).read("m1")).orders.size).toBe(machines.orders().length);
   });
 });
 

@@ -134,7 +134,9 @@ describe("a run about some of them", () => {
     expect(await words("adopt", "--client")).toContain("acme");
     expect(await words("plan", "--target")).toEqual(expect.arrayContaining(["client:acme"]));
     expect((await words("adopt", "--select")).some((word) => word.endsWith(".example"))).toBe(true);
-    expect((await project.run("state", "list", "*beta*")).err).toContain("No resource *beta* is declared or in the state");
+    expect((await project.run("state", "list", "*beta*")).err).toContain(
+      "No resource *beta* is declared or in the state",
+    );
     expect((await project.run("state", "show", "hosting_service.*shop")).out).toContain("# hosting_service.acme-shop");
     expect((await project.run("state", "show", "*acme*")).err).toContain("matches 4 resources");
     const none = await project.run("plan", "--target", "client:gamma");

@@ -3,6 +3,7 @@ import { getCallSites } from "node:util";
 import { BEAT_MS } from "../../src/core/local/turn-queue.ts";
 import type { Clock } from "../../src/core/model/index.ts";
 import { RECORDING_MS, SUMMARY_MS } from "../../src/project/interrupt.ts";
+import { isBusy } from "../../src/project/rehearse/idle-clock.ts";
 
 /** Time at the start of every test. */
 export const START = Date.parse("2026-11-21T10:00:00Z");
@@ -52,10 +53,6 @@ diagnostics.subscribe("undici:request:create", (message) => {
   if (!request.path.startsWith("/api/")) records.add(request);
 });
 for (const end of ["trailers", "error"]) diagnostics.subscribe(`undici:request:${end}`, recorded);
-
-/** Returns true while this process uses a file, or connects. */
-export const isBusy = (): boolean =>
-  process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq|TCPConnectWrap)/.test(name));
 
 async function calm(): Promise<void> {
   const until = performance.now() + LONGEST_USE_MS;

@@ -58,6 +58,8 @@ export class Dead extends Error {}
 export class Process {
   readonly stop = new AbortController();
   isDead = false;
+  /** Called before the process takes a use. */
+  onUse: () => Promise<void> = async () => undefined;
   #left: number;
 
   constructor(crashAt = Number.POSITIVE_INFINITY) {
@@ -73,6 +75,22 @@ export class Process {
   }
 }
 
+/** Lets processes take their uses at the same time, after all have compared their plans. @returns ends the wait for a process. */
+export function meet(processes: readonly Process[]): (process: Process) => void {
+  const waiting = new Set(processes);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const arrive = (process: Process) => {
+    waiting.delete(process);
+    if (waiting.size === 0) resolve();
+  };
+  for (const process of processes)
+    process.onUse = () => {
+      arrive(process);
+      return promise;
+    };
+  return arrive;
+}
+
 /** Store of a process. A dead process writes nothing. */
 function storeOf(process: Process, store: AccountStore): AccountStore {
   const writing = ["note", "forget", "leave", "answer", "unsent", "see", "release", "endRun"];
@@ -84,6 +102,7 @@ function storeOf(process: Process, store: AccountStore): AccountStore {
         if (!writing.includes(String(name))) return found.apply(target, given);
         const isLedger = /note|forget/.test(String(name)) && JSON.stringify(given[0]).includes("mandate");
         return (async () => {
+          if (name === "note" && /"name":"use /.test(JSON.stringify(given[0]))) await process.onUse();
           process.step(isLedger);
           const done = await found.apply(target, given);
           process.step(isLedger);

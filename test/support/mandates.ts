@@ -1,7 +1,9 @@
 /** Mandates, receipts and keys for tests. */
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { generateKeyPairSync, hash, type KeyObject } from "node:crypto";
 import type { Mandate, Receipt } from "../../src/core/model/index.ts";
+import { signMandate } from "../../src/project/mandate/document.ts";
 import { publicText } from "../../src/project/mandate/keys.ts";
+import { decodeSavedPlan } from "../../src/project/saved-plan.ts";
 
 /** A new private key for Ed25519: the key, its PEM, and the text of its public key. */
 export function newKey(): { readonly key: KeyObject; readonly pem: string; readonly trusted: string } {
@@ -34,6 +36,24 @@ export const mandateOf = (over: Partial<Mandate> = {}): Mandate => ({
   expires: at(2),
   ...over,
 });
+
+/** Returns the mandate that an approver signs for the text of a saved plan. */
+export function mandateFor(text: string, key: KeyObject, now = Date.now()): string {
+  const { origin } = decodeSavedPlan(text, "a plan");
+  return signMandate(
+    mandateOf({
+      accounts: origin.identities ?? {},
+      plan: { digest: hash("sha256", text), lineage: origin.lineage, serial: origin.serial },
+      kinds: null,
+      targets: [],
+      max_removals: null,
+      uses: 1,
+      issued: new Date(now).toISOString(),
+      expires: new Date(now + HOUR_MS).toISOString(),
+    }),
+    key,
+  );
+}
 
 export const receiptOf = (over: Partial<Receipt> = {}): Receipt => ({
   mandate: "0f1e2d3c",

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { didYouMean } from "../../core/model/index.ts";
+import { didYouMean, UNPAID } from "../../core/model/index.ts";
 import { SECTIONS, type SectionName } from "../../report/status/names.ts";
 import type { CliCommand } from "../command.ts";
 import { listenAddress } from "../listen-address.ts";
@@ -56,6 +56,23 @@ export function registerMain(registration: Registration): void {
       ["hostform plan --target hosting_service.acme-www", "one resource and its dependencies"],
       ["hostform plan --base origin/main", "what a branch changes"],
       ["hostform plan --out acme.plan --report plan.md", "save it, and write a comment for a pull request"],
+    );
+  command("rehearse", "apply a plan in a sandbox with a copy of the account, and let time run; changes nothing", GROUP)
+    .argument("[plan]", "a plan saved by `plan --out` (default: a new plan)")
+    .option("--months <n>", "how long time runs (default: 12)", wholeNumber(1, 36))
+    .option("--faults", "apply again with a lost response or a crash at each request")
+    .choice("--unpaid <invoices>", "invoices that nobody pays: those open today, or all (default: none)", [...UNPAID])
+    .option(...REPORT)
+    .option(...POLICY_OPTION)
+    .choice("--format <format>", "output format (default: text)", [...FORMATS])
+    .action(action(() => import("../rehearse.ts"), "runRehearse", "each"))
+    .examples(
+      ["hostform rehearse", "what the plan orders, costs and breaks within a year"],
+      [
+        "hostform rehearse acme.plan --unpaid open --report rehearsal.md",
+        "a saved plan, while open invoices stay unpaid",
+      ],
+      ["hostform rehearse --faults", "for a pipeline: prove that a crash orders nothing twice"],
     );
   command("show", "show a saved plan, or the state; sends no request, takes no lock", GROUP)
     .argument("[plan]", "a plan saved by `plan --out` (default: the state)")

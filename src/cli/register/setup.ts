@@ -2,14 +2,14 @@ import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
 import { EVENTS } from "../../core/model/index.ts";
 import { port } from "../listen-address.ts";
-import { collect, given, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
+import { collect, given, POLICY_OPTION, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
 import { longVersion, platform } from "../version.ts";
 
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
 
-/** Registers `init`, `schema`, `sandbox`, `completion` and `version`. */
+/** Registers `init`, `schema`, `sandbox`, `mcp`, `completion` and `version`. */
 export function registerSetup({ command, action }: Registration): void {
   command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
     .option("--project <name>", "name of the project (default: the name of the folder)")
@@ -81,6 +81,19 @@ export function registerSetup({ command, action }: Registration): void {
     .argument("<id>", "id of the delivery")
     .action(action(() => import("../sandbox-events.ts"), "runRedeliver", "none"))
     .examples(["hostform sandbox redeliver 3", "send the same bytes again"]);
+  command("mcp", "serve an agent by the Model Context Protocol: it proposes changes, and applies with a mandate", GROUP)
+    .option(
+      "--http [port]",
+      "serve HTTP on this machine instead of the standard streams (default: any free port)",
+      port,
+    )
+    .option("--plans <dir>", "keep the plans of the agent here (default: in the user's state folder)", given)
+    .option(...POLICY_OPTION)
+    .action(action(() => import("../mcp.ts"), "runMcp", "none"))
+    .examples(
+      ["hostform mcp", "an MCP client starts it, with the project's folder as the working folder"],
+      ["hostform mcp --http 8765", "clients on this machine connect with the token in HOSTFORM_MCP_TOKEN"],
+    );
   command("completion", "print a completion script for your shell", GROUP)
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"]))
     .action(action(() => import("../completion.ts"), "runCompletion", "none"))

@@ -69,7 +69,7 @@ export interface ClientOptions {
   readonly dispatcher?: HttpDispatcher | undefined;
   /** Source of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Called before each request that changes the account. Throws to prevent the request. */
+  /** Called before each request that changes the account or creates a credential. Throws to prevent the request. */
   readonly onMutation?: (() => unknown) | undefined;
   /** Rate limit (§8). Default: 60. Set more only if the host allows more. */
   readonly requestsPerMinute?: number | undefined;

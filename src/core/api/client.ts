@@ -161,6 +161,7 @@ export class HostingClient {
       ),
     /** Returns a one-time sign-on URL for the control panel. Not part of `Reader`: each call creates a credential. */
     panelSso: async (id: string, { signal }: CallOptions = {}): Promise<{ readonly url: string }> => {
+      this.#options.onMutation?.();
       const { json } = await this.#call("panelSso", { params: { id }, signal });
       const url = findText(json, ["url", "sso_url", "login_url"], ["sso", "panel_sso"]);
       if (url === null) throw malformed("panelSso", { expected: 'an object with "url"', came: describeShape(json) });

@@ -30,41 +30,15 @@ export const mandateLimits = {
     summary: `Mandate ${id} was used ${counted(uses, "time")}, which is its limit`,
     remedies: [OTHER],
   })),
-  "mandate.limit/orders": error(
-    ({ id, orders, limit, address }: Of & Words<"address"> & Record<"orders" | "limit", number>) => ({
-      summary: `${address}: not ordered, because mandate ${id} allows ${counted(limit, "order")}, and ${orders} are counted`,
-      remedies: [OTHER],
-    }),
-  ),
-  "mandate.limit/price": error(
-    ({ id, address, currency, isPriced }: Of & Words<"address" | "currency"> & { readonly isPriced: boolean }) => ({
-      summary: isPriced
-        ? `${address}: not ordered, because mandate ${id} has no limit for ${currency}`
-        : `${address}: not ordered, because mandate ${id} limits the amount, and the price is unknown`,
-      remedies: [OTHER],
-    }),
-  ),
-  "mandate.limit/spend": error(
-    ({
-      id,
-      address,
-      currency,
-      most,
-      spent,
-      limit,
-    }: Of & Words<"address" | "currency"> & Record<"most" | "spent" | "limit", number>) => ({
-      summary: `${address}: not ordered, because mandate ${id} allows ${limit} ${currency}`,
-      detail: `Counted so far: ${spent} ${currency}. This order: at most ${most} ${currency}. Amounts are in the API's own unit.`,
-      remedies: [OTHER],
-    }),
-  ),
-  "mandate.limit/removals": error(
-    ({ id, removals, before, limit }: Of & Record<"removals" | "before" | "limit", number>) => ({
-      summary: `The plan removes ${counted(removals, "resource")}; mandate ${id} allows ${limit} in total`,
-      detail: `Removed before: ${before}.`,
-      remedies: [OTHER],
-    }),
-  ),
+  "mandate.limit": error(({ id, what, limit, counted }: Of & Words<"what" | "limit" | "counted">) => ({
+    summary: `Mandate ${id} does not allow ${what}`,
+    detail: `Limit of all uses: ${limit}. Counted so far: ${counted}. Amounts are in the API's own unit.`,
+    remedies: [OTHER],
+  })),
+  "mandate.limit/price": error(({ id, address, currency }: Of & Words<"address" | "currency">) => ({
+    summary: `Mandate ${id} does not allow the order of ${address}: the price is unknown, or ${currency} has no limit`,
+    remedies: [OTHER],
+  })),
   "mandate.receipt": warning(({ id, reason }: Of & Words<"reason">) => ({
     summary: `The receipt of mandate ${id} could not be written: ${reason}`,
     detail: "The use and its orders are counted.",

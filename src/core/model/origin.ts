@@ -60,7 +60,7 @@ export function originsOf(marked: Marked | undefined): Origins {
 
 /** Environment variables that are always secret: tokens, keys and passwords. */
 const CREDENTIALS =
-  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?:NEW_|OLD_)?(?:KEY|PASSPHRASE)|HOSTFORM_NOTIFY(?:_SECRET)?|HOSTFORM_STORE|TF_HTTP_PASSWORD|TF_ENCRYPTION|PGPASSWORD|PG_CONN_STR|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN))$/;
+  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?:NEW_|OLD_)?(?:KEY|PASSPHRASE)|HOSTFORM_NOTIFY(?:_SECRET)?|HOSTFORM_MCP_TOKEN|HOSTFORM_STORE|TF_HTTP_PASSWORD|TF_ENCRYPTION|PGPASSWORD|PG_CONN_STR|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN))$/;
 
 export const isCredential = (name: string): boolean => CREDENTIALS.test(name);
 

@@ -1,10 +1,12 @@
-/** Facts of a rehearsal: the events in an account while its time runs in the sandbox. Times are in ISO 8601, UTC. */
+/** A rehearsal: the facts of an account while its time runs in the sandbox, and the report. Times are in ISO 8601, UTC. */
+import type { Diagnostic } from "./errors.ts";
 
 /**
  * Assumption about payments. `none`: every invoice is paid at once, also those that are open now. `open`: invoices that are
  * open now stay unpaid, and later ones are paid. `all`: no invoice is paid.
  */
-export type Unpaid = "none" | "open" | "all";
+export const UNPAID = ["none", "open", "all"] as const;
+export type Unpaid = (typeof UNPAID)[number];
 
 /** A service or a domain registration of the account. */
 interface OfOrder {
@@ -54,4 +56,81 @@ export interface Passage {
   readonly open: readonly InvoiceFact[];
   /** Number of deliveries to webhooks by event. None is sent. */
   readonly events: Readonly<Record<string, number>>;
+}
+
+/** An amount, and the number of its decimal digits. Null if unknown. */
+interface Money {
+  readonly provider: string;
+  readonly currency: string;
+  readonly amount: number | null;
+  readonly scale: number | null;
+}
+
+export interface RehearsedOrder extends Money {
+  readonly address: string;
+  readonly site: string | null;
+  readonly plan: string;
+}
+
+/** Invoices of one month, such as `2027-03`, in one currency. */
+export interface MonthCash extends Money {
+  readonly month: string;
+  readonly amount: number;
+  readonly invoices: number;
+  /** Part that stays unpaid. */
+  readonly unpaid: number;
+}
+
+export interface Outage {
+  /** Domain, or else the service. */
+  readonly site: string | null;
+  /** Null if the service is not declared. */
+  readonly address: string | null;
+  /** Days such as `2027-03-01`. `until` is null if the service stays offline. */
+  readonly from: string;
+  readonly until: string | null;
+  readonly why: string;
+}
+
+/** A request of the apply that failed once, and an apply that did not repair the result. */
+export interface FaultCase {
+  readonly request: string;
+  readonly fault: "lost_answer" | "crash_before" | "crash_after";
+  /** `person`: a person must decide. `failed`: hostform broke a promise. */
+  readonly result: "person" | "failed";
+  readonly why: readonly string[];
+}
+
+export interface RehearsalReport {
+  readonly format_version: "1.0";
+  readonly project: string;
+  readonly mode: "apply" | "destroy";
+  readonly timestamp: string;
+  readonly months: number;
+  readonly unpaid: Unpaid;
+  /** True if the plan applies and converges, and no fault case failed. */
+  readonly passed: boolean;
+  readonly converges: boolean;
+  /** Number of applies until nothing is left. */
+  readonly applies: number;
+  /** Work that is left after the applies, and objects that wait for a payment. */
+  readonly left: readonly { readonly address: string; readonly text: string }[];
+  /** Differences between the plan and the plan in the sandbox. */
+  readonly differences: readonly string[];
+  /** Errors of the plan and the apply: guards, policies and others. */
+  readonly stops: readonly Diagnostic[];
+  readonly orders: readonly RehearsedOrder[];
+  readonly cash: readonly MonthCash[];
+  readonly outages: readonly Outage[];
+  /** Grants and services that end. */
+  readonly ends: readonly { readonly on: string; readonly text: string }[];
+  /** Changes and conditions of later plans. `from`: first month. */
+  readonly later: readonly { readonly from: string; readonly address: string; readonly text: string }[];
+  readonly events: readonly { readonly event: string; readonly count: number }[];
+  /** Requests and seconds of the applies, and of the plan before them. */
+  readonly requests: number;
+  readonly seconds: number;
+  /** Null without `--faults`. */
+  readonly faults: { readonly cases: number; readonly problems: readonly FaultCase[] } | null;
+  readonly assumptions: readonly string[];
 }

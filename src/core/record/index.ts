@@ -15,7 +15,7 @@
  * process may hold the lock.
  */
 export { bytesOf, Encryption, PBKDF2_ITERATIONS, type Seal } from "./encryption.ts";
-export { History, linesInFile } from "./history.ts";
+export { History, linesIn, linesInFile } from "./history.ts";
 export {
   createStateFileLock,
   type HeldLock,

@@ -19,7 +19,7 @@ import { identityOf } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Project } from "../project.ts";
 import { withProviders } from "../providers.ts";
-import { changedAddresses, decodeSavedPlan, planBytes } from "../saved-plan.ts";
+import { decodeSavedPlan, planBytes } from "../saved-plan.ts";
 import { selectable, selected } from "../selection.ts";
 import { signMandate } from "./document.ts";
 import { APPROVER, privateKeyOf } from "./keys.ts";
@@ -62,8 +62,8 @@ interface Subject extends Pick<Mandate, "project" | "environment" | "accounts" |
  * @throws HostformError `mandate.key`, `mandate.file`, `plan.saved`, and mistakes of the declaration.
  */
 export async function createMandate(project: Project, asked: MandateRequest, file?: string): Promise<NewMandate> {
-  const variables = [APPROVER.command, APPROVER.file];
-  const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key/missing", { variables });
+  const missing = { variable: APPROVER.file, why: "the variable is not set" };
+  const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key", missing);
   const { saved, known, ...subject } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
   const { kinds = null, targets = [], noOffline: no_offline, uses = 1 } = asked;
   const isFree = subject.plan !== null;
@@ -95,8 +95,7 @@ export async function createMandate(project: Project, asked: MandateRequest, fil
 async function ofPlan({ source }: Project, file: string): Promise<Subject> {
   const bytes = await planBytes(source, file);
   const { plan: saved, origin } = decodeSavedPlan(bytes.toString("utf8"), file);
-  if (changedAddresses(saved).length === 0) raise("mandate.file/unchanged", { file });
-  const { project, environment = null, lineage, serial, identities } = origin;
+  const { project, environment = null, lineage, serial, identities = {} } = origin;
   return {
     project,
     environment,

@@ -153,17 +153,17 @@ function decode<F extends Form>(form: F, text: string, file: string): z.infer<F[
 }
 
 /** Returns the name of the signer. @throws HostformError `mandate.signature`, `mandate.signers`. */
-function signerOf({ what, signer }: Form, text: string, file: string, env: EnvVars): string {
+function signerOf({ signer }: Form, text: string, file: string, env: EnvVars): string {
   const trusted = trustedKeys(env, signer);
+  const refuse = (why: string) => raise("mandate.signature", { file, why });
   const [body, last] = split(text);
-  if (last === null) return raise("mandate.signature/unsigned", { file, what });
+  if (last === null) return refuse("its last line is no signature");
   const [, key = "", base64 = ""] = last;
   const owner = trusted.get(key);
-  if (owner === undefined) return raise("mandate.signature/stranger", { file, key, variable: signer.trusted });
+  if (owner === undefined) return refuse(`${signer.trusted} does not have its key ${key}`);
   const signature = Buffer.from(base64, "base64");
   const isCanonical = signature.toString("base64") === base64;
-  if (!isCanonical || !verify(null, Buffer.from(body), owner.key, signature))
-    return raise("mandate.signature", { file, what });
+  if (!isCanonical || !verify(null, Buffer.from(body), owner.key, signature)) return refuse("its content was edited");
   return owner.name;
 }
 

@@ -46,10 +46,10 @@ const MOST_BYTES = 16 * 1024;
 export async function privateKeyOf(parts: Signing, { command, file }: Signer): Promise<KeyObject | undefined> {
   const { env, cwd } = parts.source;
   const set = [command, file].filter((name) => env[name] !== undefined);
-  if (set.length > 1) raise("mandate.key/several", { variables: set });
-  const [variable] = set;
+  const [variable, another] = set;
   if (variable === undefined) return undefined;
   const refuse = (why: string) => raise("mandate.key", { variable, why });
+  if (another !== undefined) return refuse(`${another} is also set`);
   const value = env[variable]?.trim();
   if (!value) return refuse("the variable is empty");
   const other = {

@@ -152,12 +152,12 @@ export class MandateLedger {
   async remove(mandate: Mandate, names: readonly string[]): Promise<readonly string[]> {
     const fresh: string[] = [];
     for (const name of names) if (await this.#put(mandate, `removal ${name}`, null, true)) fresh.push(name);
-    const { max_removals: limit } = limitsOf(mandate);
+    const { max_removals: most } = limitsOf(mandate);
     const { removals } = await this.read(mandate.id);
-    if (limit === null || removals.size <= limit) return fresh;
+    if (most === null || removals.size <= most) return fresh;
     await this.release(mandate, fresh);
-    const before = [...removals].filter((name) => !fresh.includes(name)).length;
-    return raise("mandate.limit/removals", { id: mandate.id, limit, removals: fresh.length, before });
+    const before = removals.size - fresh.length;
+    return raise("mandate.limit", { id: mandate.id, what: "these removals", limit: `${most}`, counted: `${before}` });
   }
 
   /** Returns removals that certainly did not happen. */
@@ -212,14 +212,14 @@ export class MandateLedger {
     const { max_orders, max_spend } = limitsOf(mandate);
     const { orders } = await this.read(id);
     const others = [...orders].flatMap(([name, one]) => (name === own ? [] : [one]));
-    if (max_orders !== null && others.length + 1 > max_orders)
-      raise("mandate.limit/orders", { id, address, orders: others.length, limit: max_orders });
+    const refuse = (limit: string, counted: string) =>
+      raise("mandate.limit", { id, what: `the order of ${address}`, limit, counted });
+    if (max_orders !== null && others.length >= max_orders) refuse(`${max_orders} orders`, `${others.length} orders`);
     if (max_spend === null) return;
     const limit = max_spend[currency];
-    if (most === null || limit === undefined)
-      return raise("mandate.limit/price", { id, address, currency, isPriced: most !== null });
+    if (most === null || limit === undefined) return raise("mandate.limit/price", { id, address, currency });
     const spent = others.reduce((sum, { spend }) => sum + (spend[currency] ?? 0), 0);
-    if (spent + most > limit) raise("mandate.limit/spend", { id, address, currency, most, spent, limit });
+    if (spent + most > limit) refuse(`${limit} ${currency}`, `${spent} ${currency}, and ${most} for this order`);
   }
 
   /** @throws HostformError `mandate.time`, `mandate.revoked`. */

@@ -38,37 +38,38 @@ export function unreconciled(
       const record = resources.get(address);
       const found = record?.private.pending === undefined ? record?.attributes.id : undefined;
       const id = order.id ?? (typeof found === "string" ? found : null);
-      if (id === null) return [conditionFor("receipt/unknown", { address, mandate })];
+      const because = (text: string) => conditionFor("receipt", { address, mandate, why: text });
+      if (id === null) return [because("the order has no id, because its response was lost")];
       const { words, type = "" } = kindAt(address) ?? {};
       const key = idOf(provider, type, id);
       if (words?.order === undefined || seen.has(key)) return [];
       seen.add(key);
       const money = (total: number | null, of: string | null) => formatMoney(total, of, scale(of ?? "", provider));
       const own = invoices.filter((one) => one.order_id === id);
-      const first = invoice?.id == null ? firstInvoice(own) : own.find((one) => one.id === invoice.id);
+      const first = invoice?.id == null ? firstInvoice(own) : invoices.find((one) => one.id === invoice.id);
       if (first === undefined) {
-        // A free order may have no invoice.
-        if (invoice === null && amount === 0) return [];
+        // A free order may have no invoice, and a host may not link invoices to orders.
+        const isUnlinked = amount === 0 || invoices.every(({ order_id }) => order_id === null);
+        if (invoice === null && isUnlinked) return [];
         return [
-          conditionFor("receipt/missing", { address, mandate, invoice: invoice ? nameOf(invoice) : "the invoice" }),
+          because(`the account does not have ${invoice === null ? "the invoice" : nameOf(invoice)} of the order`),
         ];
       }
       const conditions: Condition[] = [];
-      const of = (one: InvoiceRecord) => nameOf({ id: one.id, number: one.invoice_number });
-      const account = money(first.total, first.currency);
+      const of = ({ id: name, invoice_number: number, total, currency: word }: InvoiceRecord) =>
+        `${nameOf({ id: name, number })} (${money(total, word)})`;
       const stated = invoice?.total ?? null;
       const isSame = stated === null ? amount === null || (first.total ?? 0) <= amount : first.total === stated;
-      if (!isSame || first.currency !== currency) {
+      if (!isSame || (first.currency ?? currency).trim().toUpperCase() !== currency) {
         const receipt = stated === null ? `at most ${money(amount, currency)}` : money(stated, currency);
-        conditions.push(conditionFor("receipt/differs", { address, mandate, invoice: of(first), receipt, account }));
+        conditions.push(because(`the account has ${of(first)}, but the receipt has ${receipt}`));
       }
       const months = record?.attributes.id === id ? Number(record.attributes.term) : Number.NaN;
       const renewal = months > 0 ? daysAfter(monthsAfter(began.slice(0, 10), months), -1) : "";
       for (const other of own) {
         const due = dayIn(other.due_date);
         if (other === first || named.has(`${provider} ${other.id}`) || due === null || due >= renewal) continue;
-        const text = money(other.total, other.currency);
-        conditions.push(conditionFor("receipt/other", { address, mandate, invoice: of(other), account: text }));
+        conditions.push(because(`no receipt has ${of(other)}, which is due before the first renewal`));
       }
       return conditions;
     }),

@@ -17,7 +17,6 @@ import {
   utf8,
 } from "../../core/model/index.ts";
 import type { OpenState } from "../../core/record/index.ts";
-import { tightened } from "../guards.ts";
 import { orderKey } from "../history.ts";
 import { type Identities, proveAccounts } from "../identity.ts";
 import type { Project } from "../project.ts";
@@ -115,11 +114,9 @@ export class RunMandate {
     return outOfScope({ mandate, left: await this.#leftBeside(plan), plan, environment, saved });
   }
 
-  /** Returns the limits of a run with the remaining part of the mandate. */
-  async limits(limits: Limits, plan: Plan): Promise<Limits> {
-    const { orders, spend } = await this.#leftBeside(plan);
-    const caps = { ...(orders !== null && { maxOrders: orders }), ...(spend !== null && { maxSpend: spend }) };
-    return { ...tightened(limits, caps), mandate: { reserve: (order) => this.#reserve(order) } };
+  /** Returns the limits of a run. Each order also counts toward the mandate. */
+  limits(limits: Limits): Limits {
+    return { ...limits, mandate: { reserve: (order) => this.#reserve(order) } };
   }
 
   /**

@@ -92,7 +92,11 @@ export function outOfScope({ mandate, left, plan, environment, saved }: Scoped):
   const orders = ordersOf(plan.changes, kinds);
   if (left.orders !== null && orders.length > left.orders)
     refuse("it orders too much", named(orders), `${left.orders} more of ${limitsOf(mandate).max_orders}`);
-  if (left.spend !== null) found.push(...spendProblems(mandate, left.spend, orders));
+  const { spend } = left;
+  const sums = sumsOf(orders);
+  if (spend !== null && sums === undefined) refuse("the price of an order is unknown", named(orders));
+  else if (spend !== null && Object.entries(sums ?? {}).some(([name, sum]) => sum > (spend[name] ?? -1)))
+    refuse("it spends too much", amountsIn(sums ?? {}), amountsIn(spend).join(", ") || "no amount");
   if (left.uses === 0) found.push(problem("mandate.used", { id, uses: mandate.uses }));
   return found;
 }
@@ -128,18 +132,15 @@ function savedProblem({ plan }: Mandate, saved: Saved | undefined): string | und
   return lineage === plan.lineage && serial === plan.serial ? undefined : "the saved plan is for another state";
 }
 
-function spendProblems(
-  { id }: Mandate,
-  left: Readonly<Record<string, number>>,
-  orders: readonly Order[],
-): Diagnostic[] {
-  const sums = new Map<string, number>();
-  return orders.flatMap(({ address, currency, most }) => {
-    const limit = left[currency];
-    if (limit === undefined || most === null)
-      return [problem("mandate.limit/price", { id, address, currency, isPriced: most !== null })];
-    const spent = sums.get(currency) ?? 0;
-    sums.set(currency, spent + most);
-    return spent + most > limit ? [problem("mandate.limit/spend", { id, address, currency, most, spent, limit })] : [];
-  });
+/** Returns the sums of orders by currency. Undefined if a price is unknown. */
+function sumsOf(orders: readonly Order[]): Readonly<Record<string, number>> | undefined {
+  const sums: Record<string, number> = {};
+  for (const { currency, most } of orders) {
+    if (most === null) return undefined;
+    sums[currency] = (sums[currency] ?? 0) + most;
+  }
+  return sums;
 }
+
+const amountsIn = (sums: Readonly<Record<string, number>>) =>
+  Object.entries(sums).map(([name, sum]) => `${sum} ${name}`);

@@ -18,20 +18,23 @@ export function plansOf({ plans, listed, recorded }: Material, unit: number, dou
   );
   const found = [...rows].map(([id, of]): ImportedPlan => {
     const [first] = of;
+    const name = first?.name ?? String(id);
     const isMapped = of.some(({ prices }) => Object.keys(prices).length > 0);
     const prices: Partial<Record<Service["currency"], number>> = {};
     for (const currency of CURRENCIES) {
       const monthly = of.map((row) => monthlyPrice(row, currency)).find((price) => price !== undefined);
       if (monthly !== undefined) prices[currency] = scaled(monthly, unit);
-      else if (!isMapped) {
+      if (monthly !== undefined && Math.abs(scaled(monthly, unit) - monthly * unit) > 0.001)
+        doubt("The host shows no price of a month, so it is rounded for new orders of these hosting plans: {}.", name);
+      if (monthly === undefined && !isMapped) {
         const same = services.find(
           (one) => one.plan === first?.name && one.currency === currency && typeof one.price === "number",
         );
         prices[currency] = scaled(Number(same?.price ?? 0) / Number(same?.term ?? 1), unit);
         if (same === undefined)
           doubt(
-            "The host shows no price in every currency: new orders of these hosting plans cost 0 in the others ({}).",
-            first?.name ?? String(id),
+            "The host shows no price in every currency: new orders of these hosting plans cost 0 in the others: {}.",
+            name,
           );
       }
     }
@@ -41,7 +44,7 @@ export function plansOf({ plans, listed, recorded }: Material, unit: number, dou
     const percent = row?.manage_discount_percent ?? derived;
     return {
       id,
-      name: first?.name ?? String(id),
+      name,
       product_type: productOf(first?.product_type ?? null),
       currency: (first?.currency ?? CURRENCIES.find((one) => prices[one] !== undefined) ?? "USD") as Plan["currency"],
       prices,

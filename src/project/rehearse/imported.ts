@@ -125,7 +125,7 @@ export function importedAccount(material: Material): ImportedReading {
     ...(account.domains.length > 0
       ? ["The API shows no domains: they are as the state has them, and new registrations cost nothing here."]
       : []),
-    ...[...doubts].map(([sentence, ids]) => sentence.replace("{}", shortList([...ids]))),
+    ...[...doubts].map(([sentence, ids]) => sentence.replace("{}", () => shortList([...ids]))),
   ];
   return { account, unit, assumptions: [...ALWAYS, ...own], ...renderingOf(material.plans, unit) };
 }
@@ -179,7 +179,7 @@ function invoiceOf(record: InvoiceRecord, unit: number, now: number, doubt: Doub
       : /refund/i.test(record.status ?? "")
         ? "refunded"
         : "cancelled";
-  if (paid === undefined) doubt("Invoices with an unknown status are not open ({}).", id);
+  if (paid === undefined) doubt("Invoices with an unknown status are not open: {}.", id);
   return {
     id: numberOf("invoice", id),
     order_id: order_id === null ? 0 : numberOf("service", order_id),

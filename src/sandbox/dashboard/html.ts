@@ -49,7 +49,7 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 
 /** Formats a time or date in UTC: "21 Nov 2026, 10:00:00". */
 export function when(iso: string | null): Html {
-  if (iso === null) return maybe(null);
+  if (iso === null || iso === "") return maybe(null);
   const time = iso.length > 10 && html`, <span class="nums">${iso.slice(11, 19)}</span>`;
   const month = MONTHS[Number(iso.slice(5, 7)) - 1] ?? "?";
   return html`<time datetime="${iso}">${Number(iso.slice(8, 10))} ${month} ${iso.slice(0, 4)}${time}</time>`;
@@ -70,6 +70,7 @@ const DISTANCE = new Intl.RelativeTimeFormat("en");
 
 /** Formats the distance to a time: "in 3 days", "2 minutes ago", "now". For a date, in days. */
 export function fromNow(iso: string, now: string): string {
+  if (iso === "") return "";
   const date = iso.length === 10;
   const ms = Date.parse(iso) - Date.parse(date ? now.slice(0, 10) : now);
   if (date && ms === 0) return "today";

@@ -46,7 +46,7 @@ export function firstBilling(world: World, service: Service, invoice: Invoice): 
 
 /** Sets the next step of a service with a paid term: the notice, or the renewal if the notice is in the past. */
 export function rescheduleBilling(world: World, service: Service): void {
-  if (isOver(service)) {
+  if (isOver(service) || service.next_due_date === "") {
     world.store.table("billing").remove(service.id);
     return;
   }

@@ -1,12 +1,13 @@
 /** `hostform mandate`: keys, mandates, their ledger and receipts. */
 import { hash } from "node:crypto";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Mandate, Receipt } from "../../../src/core/model/index.ts";
 import { readMandate, signReceipt } from "../../../src/project/mandate/document.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { mandateOf, newKey, receiptOf } from "../../support/mandates.ts";
-import { type Project, project, projectWithService } from "./harness.ts";
+import { type Project, project, projectWithService, runIn } from "./harness.ts";
 import { inLedger } from "./ledger.ts";
 
 const { key, pem, trusted } = newKey();
@@ -84,7 +85,7 @@ describe("mandate create", () => {
 
   it("names exactly the saved plan, its state and its accounts", async () => {
     const made = await projectWithService();
-    const { own, run, mandate } = await given("", made);
+    const { own, env, run, mandate } = await given("", made);
     const before = made.sandbox.control.requests().length;
     expect((await run("import", "hosting_service.www", made.id)).code).toBe(0);
     await own.write("hosting.yaml", `${await own.read("hosting.yaml")}    suspended: true\n`);
@@ -105,6 +106,13 @@ describe("mandate create", () => {
       ...{ uses: 1, max_orders: null, max_spend: null, max_removals: 0 },
     });
     expect((await run("mandate", "create", "p.plan")).stderr).toMatch(/is suspended/);
+    const elsewhere = temporaryFolder();
+    for (const file of ["p.plan", "ana.pem"]) copyFileSync(path.join(own.dir, file), path.join(elsewhere, file));
+    const alone = await runIn(elsewhere, ["mandate", "create", "p.plan"], {
+      env: { HOSTFORM_MANDATE_KEY_FILE: "ana.pem" },
+    });
+    expect(alone.code, "without a token and a declaration").toBe(0);
+    expect(readMandate(alone.stdout, "stdout", env, Date.now()).mandate.plan).toEqual(found.plan);
   });
 
   it("reads the account from the state, and without anchors there sends one GET request", async () => {
@@ -184,13 +192,6 @@ describe("mandate create", () => {
     delete env.HOSTFORM_MANDATE_KEY_FILE;
     expect(await run("mandate", "create")).toMatchObject({ code: 1, stderr: expect.stringContaining("[mandate.key]") });
   });
-
-  it("refuses a plan without changes", async () => {
-    const { own, run } = await given();
-    await own.write("hosting.yaml", "project: acme\n");
-    await run("plan", "--out", "p.plan");
-    expect((await run("mandate", "create", "p.plan")).stderr).toContain("The plan in p.plan has no changes");
-  });
 });
 
 describe("mandate list, revoke and receipts", () => {
@@ -232,7 +233,7 @@ describe("mandate list, revoke and receipts", () => {
     await own.write("bad.mandate", "form: x\n");
     expect((await run("mandate", "revoke", "bad.mandate")).code).toBe(1);
     const unknown = await run("mandate", "revoke", "0f1e2d3d");
-    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("Pass 0f1e2d3c.") });
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("no mandate has this id") });
     const rows = (await run("mandate", "list", "--json")).json();
     expect(rows.map(({ status }: { status: string }) => status)).toEqual(["revoked", "revoked"]);
     const refused = inLedger(ledger, (of) => of.begin(fresh(), null));
@@ -280,7 +281,7 @@ describe("status", () => {
       await of.begin(mandate, null);
       await of.finish(mandate, receiptOf({ use: 2, project: "other", orders: [] }), null);
     });
-    const summary = "the account does not have invoice INV-7 of the order under mandate 0f1e2d3c";
+    const summary = "the account does not have invoice INV-7 of the order (mandate 0f1e2d3c)";
     const report = (await run("status", "--json")).json();
     expect(report.attention).toContainEqual(
       expect.objectContaining({
@@ -295,5 +296,21 @@ describe("status", () => {
       expect(stdout.replace(/\s+/g, " "), format).toContain("INV-7");
     }
     expect((await run("status", "--fail-on", "receipt")).code).toBe(4);
+  });
+
+  it("has no condition after an apply with a mandate, whose receipt names the invoice", async () => {
+    const { run } = await given();
+    await run("plan", "--out", "p.plan");
+    await run("mandate", "create", "p.plan", "--out", "m.mandate");
+    const applied = await run("apply", "p.plan", "--mandate", "m.mandate");
+    expect(applied.code, applied.stderr).toBe(0);
+    const [{ receipt }] = (await run("mandate", "receipts", "--json")).json();
+    expect(receipt).toMatchObject({
+      use: 1,
+      orders: [{ address: "hosting_service.www", invoice: { id: expect.any(String) } }],
+    });
+    const report = (await run("status", "--json")).json();
+    expect(report.money.invoices.map(({ id }: { id: string }) => id)).toContain(receipt.orders[0].invoice.id);
+    expect(report.holds).not.toContain("receipt");
   });
 });

@@ -139,6 +139,8 @@ test.each<[string, Partial<ImportedService>, Partial<ImportedInvoice>, object]>(
 test("a service without renewals, or that has ended, has no next step", async () => {
   const services = [service({ renews: false, next_due_date: "" }), service({ id: 7002, status: "Held" as "fraud" })];
   const { sandbox, send } = await start({ account: account({ services, invoices: [] }) });
+  sandbox.control.terminateService(7001);
+  sandbox.control.change("services", 7001, { status: "active" });
   excuseViolations(sandbox, "the specification does not know a service without a due date");
   expect(sandbox.control.upcoming()).toEqual([]);
   const [held, open] = (await send("GET", "/services")).body.data;
@@ -198,4 +200,25 @@ test.each<[string, object]>([
   const starting = startSandbox(options);
   await expect(starting).rejects.toThrow(SandboxOptionError);
   await expect(starting).rejects.toThrow(sentence);
+});
+
+test.each([
+  "",
+  "services",
+  "services/7001",
+  "invoices",
+  "tokens",
+  "webhooks",
+  "migrations",
+  "requests",
+  "clock",
+  "faults",
+  "settings",
+])("the dashboard shows the account: /%s", async (place) => {
+  const services = [service({ next_due_date: "", renews: false, product_type: "mail" as "vps" })];
+  const { sandbox } = await start({ account: account({ ...named(UUID), services }), profile: "record_ids=uuid" });
+  const url = `${sandbox.controlUrl}/${place === "" ? "" : `dashboard/${place}`}`;
+  const response = await fetch(url, { headers: { accept: "text/html" } });
+  const page = await response.text();
+  expect([response.status, page]).toEqual([200, expect.not.stringMatching(/undefined|NaN|Invalid Date/)]);
 });

@@ -171,7 +171,7 @@ describe("a mandate with a valid signature", () => {
     [
       "a key that nobody trusts",
       { HOSTFORM_APPROVERS: newKey().trusted },
-      /^mandate\.signature: .*HOSTFORM_APPROVERS does not/,
+      /^mandate\.signature: .*HOSTFORM_APPROVERS does not have/,
     ],
     ["no trusted key", {}, /^mandate\.signers: HOSTFORM_APPROVERS is not set or empty/],
     ["an empty variable", { HOSTFORM_APPROVERS: " ," }, /^mandate\.signers: .*not set or empty/],
@@ -179,7 +179,7 @@ describe("a mandate with a valid signature", () => {
     [
       "a key in another base64",
       { HOSTFORM_APPROVERS: trusted.replace(/.=$/, "B=") },
-      /invalid key at place 1|does not contain/,
+      /invalid key at place 1|does not have/,
     ],
     ["a key of a runner", { HOSTFORM_RUNNERS: trusted }, /^mandate\.signers: HOSTFORM_APPROVERS/],
   ])("is refused with %s", (_, of, why) => {
@@ -205,7 +205,7 @@ describe("a mandate with a valid signature", () => {
 
   it("has no signature if its last line is missing", () => {
     expect(refusal(() => read(text.slice(0, text.lastIndexOf("signature:"))))).toMatch(
-      /^mandate\.signature: .*not signed/,
+      /^mandate\.signature: .*last line is no signature/,
     );
   });
 });
@@ -214,7 +214,9 @@ describe("a receipt", () => {
   it("is readable without a signature, and nobody vouches for it", () => {
     const unsigned = signReceipt(receiptOf(), undefined);
     expect(decodeReceipt(unsigned, "r")).toEqual(receiptOf());
-    expect(refusal(() => runnerOf(unsigned, "r", env))).toMatch(/^mandate\.signature: r is not signed/);
+    expect(refusal(() => runnerOf(unsigned, "r", env))).toMatch(
+      /^mandate\.signature: r has no valid signature: its last line/,
+    );
   });
 
   it("names its runner, and is no mandate", () => {

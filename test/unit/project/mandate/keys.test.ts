@@ -68,7 +68,11 @@ describe("the private key", () => {
     ["a key for another curve", () => inFile(otherKey("ed448")), /a key for ed448, not for ed25519/],
     ["a key that cannot sign", () => inFile(otherKey("x25519")), /a key for x25519, not for ed25519/],
     ["an empty variable", () => keyIn({ HOSTFORM_MANDATE_KEY_FILE: " " }), /the variable is empty/],
-    ["both variables", () => keyIn({ HOSTFORM_MANDATE_KEY_FILE: "a", HOSTFORM_MANDATE_KEY_COMMAND: "b" }), /both set/],
+    [
+      "both variables",
+      () => keyIn({ HOSTFORM_MANDATE_KEY_FILE: "a", HOSTFORM_MANDATE_KEY_COMMAND: "b" }),
+      /HOSTFORM_MANDATE_KEY_FILE is also set/,
+    ],
     [
       "a command that fails",
       () => keyIn({ HOSTFORM_MANDATE_KEY_COMMAND: "false" }),

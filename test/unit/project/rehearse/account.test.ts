@@ -272,6 +272,16 @@ test("a plan without a price in a currency costs nothing there, and a sentence s
   expect(assumptions.join(" ")).toContain("shows no price in every currency");
 });
 
+test("a price of a year is rounded to months, and a sentence says so", async () => {
+  const there = await answering({
+    "/plans": [{ ...plan, price: 1000, billing_cycle: "annually", name: "Basic $&" }],
+    "/services": [{ ...service, plan: "Basic $&" }],
+  });
+  const { account, assumptions } = await read(there);
+  expect(account.plans).toMatchObject([{ prices: { USD: 83 } }]);
+  expect(assumptions.join(" ")).toContain("is rounded for new orders of these hosting plans: Basic $&.");
+});
+
 test("a 403 for invoices is stated, and any other failure ends the reading", async () => {
   const one = { "/plans": [plan], "/services": [service] };
   const there = await answering({ ...one, "/invoices": 403 });

@@ -112,6 +112,12 @@ describe("what is missing or wrong is an error at its setting", () => {
       { code: "trust.untrusted" },
     ],
     [
+      "any configuration on a runner that trusts approvers, because Terraform knows no mandates",
+      { ...BASE, token: TOKEN },
+      { HOSTFORM_APPROVERS: "" },
+      { code: "mandate.required" },
+    ],
+    [
       "a project that is none in the environment",
       { ...BASE, token: TOKEN },
       { HOSTFORM_PROJECT: "a b" },
