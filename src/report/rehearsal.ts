@@ -149,8 +149,8 @@ export function renderRehearsalHtml(report: RehearsalReport, remedies: RemedyTex
   return pageHtml(`hostform rehearsal: ${report.project}`, [
     html`<p class="headline">${verdictOf(report)}</p>`,
     html`<p class="verdict ${style}">${word}. ${effortOf(report)}</p>`,
-    ...(charts.length > 0 ? [section("Invoices by month", html`${charts}`)] : []),
     ...tablesHtml(tablesOf(report, remedies)),
+    ...(charts.length > 0 ? [section("Invoices by month", html`${charts}`)] : []),
   ]);
 }
 
@@ -178,7 +178,7 @@ function chartsOf({ cash, timestamp, months }: RehearsalReport): Html[] {
     });
     const top = all[0] && `up to ${moneyText({ ...all[0], amount: most })} a month`;
     return html`<svg role="img" width="100%" viewBox="0 0 ${WIDTH + LABEL} ${HEIGHT}" font-size="12" fill="currentColor"><title>Invoices by month: ${of}</title>
-<desc>${plural(names.length, "bar")}, ${top}. The filled parts are paid. The table below has all amounts.</desc>
+<desc>${plural(names.length, "bar")}, ${top}. The filled parts are paid. The table has all amounts.</desc>
 <text y="14">${of}: ${top}. Filled: paid.</text>${bars}</svg>\n`;
   });
 }
