@@ -1,5 +1,5 @@
 /** Messages about mandates and receipts: their files, keys and times. */
-import { type Catalogue, error, warning } from "./message.ts";
+import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 const NEW_FILE = "Ask the approver for a new file. A signed file must not be edited.";
 
