@@ -451,6 +451,9 @@ export const samples: Samples = {
   "mandate.revoked": [{ id: "m1", at: "2026-11-21T10:00:00.000Z" }],
   "mandate.used": [{ id: "m1", uses: 2 }],
   "mandate.limit": [{ id: "m1", what: "the order of hosting_service.www", limit: "2 orders", counted: "2 orders" }],
+  "mandate.limit/exceeded": [
+    { ...resource, id: "m1", invoice: "invoice INV-7", amount: "899.10 USD", limit: "4.50 USD" },
+  ],
   "mandate.limit/price": [{ ...resource, id: "m1", currency: "EUR" }],
   "mandate.receipt": [{ id: "m1", reason: "the disk is full" }],
   "mandate.scope": [{ id: "m1", what: "other targets", found: ["hosting_service.www"], allowed: "client:acme" }],

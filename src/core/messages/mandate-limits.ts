@@ -39,6 +39,15 @@ export const mandateLimits = {
     summary: `Mandate ${id} does not allow the order of ${address}: the price is unknown, or ${currency} has no limit`,
     remedies: [OTHER],
   })),
+  "mandate.limit/exceeded": error(
+    ({ id, address, invoice, amount, limit }: Of & Words<"address" | "invoice" | "amount" | "limit">) => ({
+      summary: `${address}: ${invoice} of ${amount} exceeds mandate ${id}, which allows ${limit}`,
+      detail: "hostform cannot cancel the order. It sends no further order with this mandate.",
+      remedies: [
+        "Ask the host about the invoice, and inform the approver. If the host adds tax, sign with --max-spend.",
+      ],
+    }),
+  ),
   "mandate.receipt": warning(({ id, reason }: Of & Words<"reason">) => ({
     summary: `The receipt of mandate ${id} could not be written: ${reason}`,
     detail: "The use and its orders are counted.",

@@ -57,6 +57,7 @@ const MANDATE: Form<Mandate> = {
     max_spend: spend,
     max_removals: limit,
     targets: z.array(text),
+    objects: z.array(text).nullable(),
     no_offline: z.boolean(),
     uses: count.min(1),
     issued: time,

@@ -43,7 +43,7 @@ describe("the file of a mandate", () => {
     const { form, version, signature, ...fields } = parse(text);
     expect([form, version, fields]).toEqual(["hostform mandate", 1, mandateOf()]);
     expect(signature).toContain(trusted);
-    expect(text.trimEnd().split("\n")).toHaveLength(17);
+    expect(text.trimEnd().split("\n")).toHaveLength(18);
   });
 
   it("accepts any strings and numbers of a mandate", () => {
@@ -139,7 +139,7 @@ describe("a mandate with a valid signature", () => {
     ],
     ["an unknown field", (of: string) => `${of}note: "x"\n`, 'Unrecognized key: "note"'],
     ["a missing field", (of: string) => of.replace(/^uses.*\n/m, ""), "uses: expected"],
-    ["a comment", (of: string) => `${of}# note\n`, "line 17 is not a field"],
+    ["a comment", (of: string) => `${of}# note\n`, "line 18 is not a field"],
     ["an unknown currency", (of: string) => of.replace("USD", "XXX"), "max_spend.XXX: "],
     ["no use", (of: string) => of.replace("uses: 2", "uses: 0"), "uses: expected at least 1"],
     ["a negative amount", (of: string) => of.replace("5000", "-1"), "max_spend.USD: expected at least 0"],

@@ -18,6 +18,7 @@ const mandate = (given: Partial<Mandate> = {}): Mandate => ({
   max_spend: { USD: 1000 },
   max_removals: 1,
   targets: [],
+  objects: null,
   no_offline: false,
   uses: 2,
   issued: "2026-12-01T09:00:00.000Z",
