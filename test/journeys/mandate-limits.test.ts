@@ -54,6 +54,10 @@ describe("an invoice above a mandate", () => {
     ]);
     expect(machines.orders()).toHaveLength(1);
     if (bound !== null) return;
+    const status = await (await machines.load(AB)).status();
+    expect(status.report.attention).toContainEqual(
+      expect.objectContaining({ condition: "receipt", summary: expect.stringContaining("exceeds the mandate") }),
+    );
     const again = await machines.load(AB);
     expect(await codesOf(again.apply(await again.plan(), { mandate }))).toContain("mandate.scope");
     expect(machines.orders()).toHaveLength(1);
@@ -66,6 +70,33 @@ describe("an invoice above a mandate", () => {
       complete: true,
       receipt: { orders: [{ amount: 630 }] },
     });
+    expect(machines.orders()).toHaveLength(1);
+  });
+});
+
+describe("an order with a lost response that the next run adopts", () => {
+  it("is compared with its invoice by the id of the state", async () => {
+    const { machines, control } = await start();
+    const A = declare({ a: site("a") });
+    const apply = async () => {
+      const project = await machines.load(A);
+      return project.apply(await project.plan(), { mandate: machines.sign({ uses: 2 }) });
+    };
+    control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, times: 1 });
+    machines.host.onExchange = ({ method }) => {
+      if (method === "POST") control.addFault({ path: "/services", phase: "before", drop: true, times: 99 });
+    };
+    expect(await apply()).toMatchObject({ complete: false, receipt: { orders: [{ id: null }] } });
+    control.clearFaults();
+    machines.host.onExchange = () => undefined;
+    const receipts = async () => {
+      const { report } = await (await machines.load(A)).status();
+      return report.attention.flatMap(({ summary }) => (summary.includes("mandate m1") ? [summary] : []));
+    };
+    expect(await receipts()).toEqual([expect.stringContaining("the order has no id")]);
+    machines.host.clock.advance(3_600_000);
+    expect(await apply()).toMatchObject({ complete: true });
+    expect(await receipts()).toEqual([]);
     expect(machines.orders()).toHaveLength(1);
   });
 });

@@ -454,7 +454,10 @@ export const samples: Samples = {
   "mandate.limit/exceeded": [
     { ...resource, id: "m1", invoice: "invoice INV-7", amount: "899.10 USD", limit: "4.50 USD" },
   ],
-  "mandate.limit/price": [{ ...resource, id: "m1", currency: "EUR" }],
+  "mandate.limit/price": [{ ...resource, id: "m1", why: "no limit for EUR" }],
+  "mandate.limit/unpaid": [{ id: "m1" }],
+  "mandate.store/revoke": [{ id: "m1" }],
+  "account.foreign/mandate": [{ id: "m1" }],
   "mandate.receipt": [{ id: "m1", reason: "the disk is full" }],
   "mandate.scope": [{ id: "m1", what: "other targets", found: ["hosting_service.www"], allowed: "client:acme" }],
   "guard.removals": [{ ...removals, limit: 1 }],

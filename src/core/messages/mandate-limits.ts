@@ -22,6 +22,11 @@ export const mandateLimits = {
       ...(isMemory ? [] : ["Use a mandate for one saved plan."]),
     ],
   })),
+  "mandate.store/revoke": error({
+    summary:
+      "Mandate {id} was not revoked: the store here is on this machine, and the mandate counts in a shared store",
+    remedies: ["Set HOSTFORM_STORE to the shared store, or remove the approver's key from HOSTFORM_APPROVERS."],
+  }),
   "mandate.revoked": error(({ id, at }: Of & Words<"at">) => ({
     summary: `Mandate ${id} was revoked at ${at}`,
     remedies: [OTHER],
@@ -35,8 +40,8 @@ export const mandateLimits = {
     detail: `Limit of all uses: ${limit}. Counted so far: ${counted}. Amounts are in the API's own unit.`,
     remedies: [OTHER],
   })),
-  "mandate.limit/price": error(({ id, address, currency }: Of & Words<"address" | "currency">) => ({
-    summary: `Mandate ${id} does not allow the order of ${address}: the price is unknown, or ${currency} has no limit`,
+  "mandate.limit/price": error(({ id, address, why }: Of & Words<"address" | "why">) => ({
+    summary: `Mandate ${id} does not allow the order of ${address}: ${why}`,
     remedies: [OTHER],
   })),
   "mandate.limit/exceeded": error(
@@ -48,6 +53,10 @@ export const mandateLimits = {
       ],
     }),
   ),
+  "mandate.limit/unpaid": warning({
+    summary: "Mandate {id} allows orders, but no amount, so it allows only free orders",
+    remedies: ["Create another mandate with --max-spend."],
+  }),
   "mandate.receipt": warning(({ id, reason }: Of & Words<"reason">) => ({
     summary: `The receipt of mandate ${id} could not be written: ${reason}`,
     detail: "The use and its orders are counted.",

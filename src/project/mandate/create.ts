@@ -35,8 +35,8 @@ export interface MandateFlags {
   readonly target?: readonly string[];
   /** False if no site may go offline. */
   readonly offline: boolean;
-  /** Lifetime in milliseconds. */
-  readonly expires: number;
+  /** Lifetime in milliseconds. Default: 2 hours. */
+  readonly expires?: number;
   /** Default: 1. */
   readonly uses?: number;
 }
@@ -48,10 +48,9 @@ export interface MandateFlags {
  * @throws HostformError `mandate.key`, `mandate.file`, `plan.saved`, and mistakes of the declaration.
  */
 export async function createMandate(project: Project, flags: MandateFlags, file?: string) {
-  const missing = { of: APPROVER.file, why: "the variable is not set" };
-  const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key", missing);
+  const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key/unset", {});
   const { bound, plan, known, records } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
-  const { kinds = null, target: targets = [], uses = 1 } = flags;
+  const { kinds = null, target: targets = [], uses = 1, expires = 7_200_000 } = flags;
   const selected = known.filter((one: Selectable) => targets.some((target) => isSelected(target, one)));
   const existing = selected.flatMap(({ address }) => records.get(address) ?? []);
   const objects = existing.map(({ address, provider, attributes }) =>
@@ -70,11 +69,13 @@ export async function createMandate(project: Project, flags: MandateFlags, file?
     no_offline: !flags.offline,
     uses,
     issued: new Date(now).toISOString(),
-    expires: new Date(now + flags.expires).toISOString(),
+    expires: new Date(now + expires).toISOString(),
   };
   const mandate = { ...asked, ...limitsOf(asked) };
   const unmatched = targets.filter((target) => !known.some((one) => isSelected(target, one)));
+  const isUnpaid = plan === undefined && Boolean(flags.maxOrders) && flags.maxSpend === undefined;
   const warnings = unmatched.map((target) => problem("plan.address/mandate", { id: target }));
+  if (isUnpaid) warnings.push(problem("mandate.limit/unpaid", { id: mandate.id }));
   return { mandate, text: signMandate(mandate, key), plan, warnings };
 }
 

@@ -7,7 +7,7 @@ import type { Order, Ordered } from "../../core/engine/index.ts";
 import { mayBeIn } from "../../core/engine/index.ts";
 import type { AccountStore, Note } from "../../core/local/index.ts";
 import { raise } from "../../core/messages/index.ts";
-import type { Clock, Json, Mandate, Receipt } from "../../core/model/index.ts";
+import type { Clock, Json, Mandate, Receipt, ReceiptOrder } from "../../core/model/index.ts";
 import { MOST_DAYS, requireInForce } from "./document.ts";
 
 /** One use of a mandate. Without a receipt: the apply is running, or it crashed. */
@@ -102,6 +102,15 @@ export function excessesIn(mandate: Mandate, orders: Iterable<MandateOrder>): re
 const spentIn = (orders: readonly MandateOrder[], currency: string) =>
   orders.reduce((sum, { spend }) => sum + (spend[currency] ?? 0), 0);
 
+/** Returns an order as a receipt names it, without its invoice. @param of Currency if the amount is unknown. */
+export function orderIn({ address, provider, id, spend }: MandateOrder, of = "unknown"): ReceiptOrder {
+  const [currency = of] = Object.keys(spend).reverse();
+  return { address, provider, id, currency, amount: spend[currency] ?? null, invoice: null };
+}
+
+/** Returns true if the uses of a mandate count only in a store that all machines share. */
+export const needsSharedStore = ({ plan, uses }: Mandate): boolean => plan === null || uses > 1;
+
 /** Returns the limits of a mandate. Only a saved plan can replace a limit. */
 export const limitsOf = ({ plan, kinds, max_orders, max_removals, max_spend }: Mandate) =>
   plan !== null
@@ -150,11 +159,6 @@ export class MandateLedger {
       orders: new Map(named("order")) as unknown as ReadonlyMap<string, MandateOrder>,
       removals: new Set(named("removal").map(([name]) => name)),
     };
-  }
-
-  /** Returns the uses of all mandates, with their receipts. */
-  async receipts(): Promise<readonly MandateUse[]> {
-    return (await this.list()).flatMap(({ uses }) => uses);
   }
 
   /** Revokes a mandate, also before its first use. A running apply sends no further order. @returns false if it was revoked before. */
@@ -255,7 +259,12 @@ export class MandateLedger {
     if (max_orders !== null && others.length >= max_orders) refuse(`${max_orders} orders`, `${others.length} orders`);
     if (max_spend === null) return;
     const limit = max_spend[currency];
-    if (most === null || limit === undefined) return raise("mandate.limit/price", { id, address, currency });
+    if (most === null || limit === undefined)
+      return raise("mandate.limit/price", {
+        id,
+        address,
+        why: most === null ? "its price is unknown" : `no limit for ${currency}`,
+      });
     const spent = spentIn(others, currency);
     if (spent + most > limit) refuse(`${limit} ${currency}`, `${spent} ${currency}, and ${most} for this order`);
   }
@@ -263,7 +272,7 @@ export class MandateLedger {
   /** @throws HostformError `mandate.time`, `mandate.revoked`. */
   async #inForce(mandate: Mandate): Promise<void> {
     const { id } = mandate;
-    requireInForce(mandate, id, this.#clock.now());
+    requireInForce(mandate, `Mandate ${id}`, this.#clock.now());
     const [revoked] = await this.#store.notes(listOf(id), "revoked at");
     if (revoked !== undefined) raise("mandate.revoked", { id, at: String(revoked.value) });
   }

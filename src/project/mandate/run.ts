@@ -27,8 +27,17 @@ import type { Providers } from "../providers.ts";
 import { placeForPlan, type SavedPlan } from "../saved-plan.ts";
 import type { ProjectSource } from "../source.ts";
 import { MOST_BYTES, readMandate, requireInForce, signReceipt } from "./document.ts";
+import { ifForeign } from "./gate.ts";
 import { privateKeyOf, RUNNER } from "./keys.ts";
-import { excessesIn, leftOf, type MandateLedger, type MandateOrder, openLedger } from "./ledger.ts";
+import {
+  excessesIn,
+  leftOf,
+  type MandateLedger,
+  type MandateOrder,
+  needsSharedStore,
+  openLedger,
+  orderIn,
+} from "./ledger.ts";
 import { objectName, outOfScope, removalsIn, type Scoped } from "./scope.ts";
 
 /** A mandate as the user passes it. */
@@ -44,7 +53,7 @@ export interface GivenMandate {
 export async function mandateIn({ cwd }: ProjectSource, file: string, receipt?: string): Promise<GivenMandate> {
   const text = await read(path.resolve(cwd, file), { limit: MOST_BYTES + 1 })
     .then(utf8)
-    .catch((error: unknown) => raise("mandate.file", { file, what: "mandate", why: fileFailure(error) }));
+    .catch((error: unknown) => raise("mandate.file/read", { file, why: fileFailure(error) }));
   return { text, file, receipt };
 }
 
@@ -88,7 +97,7 @@ export class RunMandate {
   /** Reads the mandate of a run. @throws HostformError `mandate.*`, `usage` for the file of the receipt. */
   static async open(parts: Project, given: GivenMandate): Promise<RunMandate> {
     const { source, host } = parts;
-    const { mandate } = readMandate(given.text, given.file, source.env, host.clock.now());
+    const mandate = readMandate(given.text, given.file, source.env, host.clock.now());
     const opened = new RunMandate(mandate, parts);
     if (given.receipt !== undefined) opened.#receiptFile = await placeForPlan(source, given.receipt, "report");
     // A wrong key is an error before the first request.
@@ -99,22 +108,22 @@ export class RunMandate {
   /** Compares a plan with the mandate. @throws HostformError `mandate.store`, `account.foreign`; errors of the store. */
   async check({ plan, identities, providers, saved }: Planned): Promise<readonly Diagnostic[]> {
     const { mandate } = this;
-    const { id, accounts, uses } = mandate;
+    const { id, accounts } = mandate;
     await proveAccounts(
       [...identities.keys()].filter((alias) => Object.hasOwn(accounts, alias)),
       providers,
       accounts,
-    );
+    ).catch(ifForeign(id));
     // Several accounts count in the store of the first.
     const [first = ""] = Object.keys(accounts).sort();
     const all = await Promise.all([...identities.keys()].map((alias) => providers.use(alias)));
     const { clock } = this.#parts.host;
     // A slow clock of the runner does not extend the mandate.
     const now = () => Math.max(clock.now(), ...all.map(({ account }) => account.hostNow()));
-    requireInForce(mandate, id, now());
+    requireInForce(mandate, `Mandate ${id}`, now());
     const { store } = (await providers.use(first)).account;
     const isShared = store?.sharing === "machines";
-    if (store?.sharing === undefined || (!isShared && (uses > 1 || mandate.plan === null)))
+    if (store?.sharing === undefined || (!isShared && needsSharedStore(mandate)))
       return raise("mandate.store", { id, isMemory: store?.sharing === undefined });
     this.#ledger = openLedger(store, { now });
     this.#digest = saved?.digest ?? null;
@@ -195,18 +204,14 @@ export class RunMandate {
         ended: new Date(host.clock.now()).toISOString(),
         complete: result !== undefined && isFulfilled(result) && diagnostics.length === 0,
         orders: [...record.orders.values()].flatMap((one): ReceiptOrder[] => {
-          const { address, provider, spend } = one;
+          const { address } = one;
           if (one.use !== use.number) return [];
           const { invoice } = outcomes.get(address) ?? {};
           const known = store.state.resources.get(address)?.attributes.id;
-          const [billed = orders.get(address)?.currency ?? "unknown"] = Object.keys(spend).reverse();
           return [
             {
-              address,
-              provider,
+              ...orderIn(one, orders.get(address)?.currency),
               id: one.id ?? (typeof known === "string" ? known : null),
-              currency: billed,
-              amount: spend[billed] ?? null,
               invoice: invoice ? { id: invoice.id, number: invoice.number, total: invoice.total } : null,
             },
           ];

@@ -28,7 +28,7 @@ export interface Scoped {
   readonly plan: Plan;
   readonly environment: string | null;
   /** Objects that the mandate ordered, as in `objects`. */
-  readonly ordered: ReadonlySet<string>;
+  readonly ordered?: ReadonlySet<string>;
   readonly saved: Saved | undefined;
 }
 
@@ -44,7 +44,7 @@ export const removalsIn = (plan: Plan): readonly Change[] => {
  * Returns errors about everything in a plan that the mandate does not allow. A mandate allows a plan as a whole or not at all.
  * Moves and imports need the same permission as other changes. Only new readings of unchanged resources need none.
  */
-export function outOfScope({ mandate, left, plan, environment, ordered, saved }: Scoped): Diagnostic[] {
+export function outOfScope({ mandate, left, plan, environment, ordered = new Set(), saved }: Scoped): Diagnostic[] {
   const { id, accounts } = mandate;
   const found: Diagnostic[] = [];
   const refuse = (what: string, found_: readonly string[], allowed = "") =>
@@ -113,8 +113,10 @@ export function outOfScope({ mandate, left, plan, environment, ordered, saved }:
   const { spend } = left;
   const sums = sumsOf(orders);
   if (spend !== null && sums === undefined) refuse("the price of an order is unknown", named(orders));
-  else if (spend !== null && Object.entries(sums ?? {}).some(([name, sum]) => sum > (spend[name] ?? -1)))
+  else if (spend !== null && Object.entries(sums ?? {}).some(([name, sum]) => sum > (spend[name] ?? sum)))
     refuse("it spends too much", amountsIn(sums ?? {}), amountsIn(spend).join(", ") || "no amount");
+  const unlimited = Object.keys(sums ?? {}).filter((name) => spend !== null && spend[name] === undefined);
+  if (unlimited.length > 0) refuse(`it has no limit for ${some(unlimited)}`, named(orders));
   if (left.uses === 0) found.push(problem("mandate.used", { id, uses: mandate.uses }));
   return found;
 }
