@@ -47,15 +47,15 @@ export const mandateLimits = {
   "mandate.limit/exceeded": error(
     ({ id, address, invoice, amount, limit }: Of & Words<"address" | "invoice" | "amount" | "limit">) => ({
       summary: `${address}: ${invoice} of ${amount} exceeds mandate ${id}, which allows ${limit}`,
-      detail: "hostform cannot cancel the order. It sends no further order with this mandate.",
+      detail: "The order cannot be canceled. This mandate allows no further order.",
       remedies: [
-        "Ask the host about the invoice, and inform the approver. If the host adds tax, sign with --max-spend.",
+        "Ask the host about the invoice, and inform the approver. If the host adds tax, a mandate needs an amount.",
       ],
     }),
   ),
   "mandate.limit/unpaid": warning({
     summary: "Mandate {id} allows orders, but no amount, so it allows only free orders",
-    remedies: ["Create another mandate with --max-spend."],
+    remedies: ["Create another mandate with an amount for each currency."],
   }),
   "mandate.receipt": warning(({ id, reason }: Of & Words<"reason">) => ({
     summary: `The receipt of mandate ${id} could not be written: ${reason}`,
