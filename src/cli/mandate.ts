@@ -43,7 +43,9 @@ export const runMandateCreate: Action<CreateFlags, [plan?: string]> = async (ter
     const reason = `The kinds are ${MANDATE_KINDS.join(", ")}.${didYouMean(value, MANDATE_KINDS)}`;
     raiseUsage("usage/value", { command: "mandate create", place: "--kinds", value, reason });
   }
-  if (file !== undefined && uses > 1) raiseUsage("usage/saved_plan", { flag: "--uses" });
+  if (file !== undefined && uses > 1) raiseUsage("usage/combined", { options: "--uses and a saved plan" });
+  if (file === undefined && kinds.length === 0)
+    raiseUsage("usage/required", { command: "mandate create", flags: "--kinds" });
   // A wrong place is an error before the key is used.
   if (out !== undefined) await placeForPlan(project.source, out, "mandate");
   const { mandate, text, plan, warnings } = await createMandate(project, flags, file);
@@ -93,7 +95,10 @@ export const runMandateRevoke: Action<object, [named: string]> = async (terminal
 };
 
 /** Returns the proof of a receipt. */
-function proofOf({ receipt, text }: StoredReceipt, env: EnvVars): Pick<ReceiptRow, "signature" | "signed_by"> {
+function proofOf(
+  { receipt, text }: Pick<StoredReceipt, "receipt" | "text">,
+  env: EnvVars,
+): Pick<ReceiptRow, "signature" | "signed_by"> {
   const none = { signed_by: null };
   if (!text?.includes("\nsignature: ")) return { ...none, signature: "missing" };
   const signed_by = attempt(
@@ -115,14 +120,17 @@ export const runMandateReceipts: Action<Switches<"verify">, [files: readonly str
   const read = async (file: string): Promise<StoredReceipt> => {
     const why = (reason: string) => problem("mandate.file", { file, what: "receipt", why: reason });
     const text = await orRefuse(readUpTo(path.resolve(cwd, file), MOST_BYTES).then(utf8), why);
-    return { receipt: decodeReceipt(text, file), text, file };
+    const receipt = decodeReceipt(text, file);
+    const { mandate, use, began, orders } = receipt;
+    return { mandate, use, began, receipt, text, file, orders };
   };
-  const found = await (files.length > 0 ? Promise.all(files.map(read)) : withLedgers(project, receiptsIn));
+  const found = await (files.length > 0
+    ? Promise.all(files.map(read))
+    : withLedgers(project, async (all) => receiptsIn(await recordsIn(all))));
   const unchecked = { signature: "not_checked", signed_by: null } as const;
-  const rows = found.map((one): ReceiptRow => {
-    const { receipt, file } = one;
-    return { receipt, file, ...(verify ? proofOf(one, env) : unchecked) };
-  });
+  const rows = found.map(
+    ({ text, ...row }): ReceiptRow => ({ ...row, ...(verify ? proofOf({ ...row, text }, env) : unchecked) }),
+  );
   printResult(terminal, "mandate receipts", rows, renderReceipts(rows, await project.declaration.moneyScale()));
   return rows.every(({ signature }) => signature === "valid" || signature === "not_checked") ? 0 : 1;
 };

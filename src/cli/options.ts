@@ -41,7 +41,7 @@ const MOST_LIFETIME = 90 * 86_400_000;
 export function lifetime(text: string): number {
   const ms = /^\d+[mhd]$/.test(text) ? (milliseconds(text) ?? 0) : 0;
   if (ms === 0 || ms > MOST_LIFETIME)
-    throw new InvalidArgumentError("Expected a time up to 90d, such as 30m, 2h or 7d.");
+    throw new InvalidArgumentError("Expected a time from 1m to 90d, such as 30m, 2h or 7d.");
   return ms;
 }
 

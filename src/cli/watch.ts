@@ -4,6 +4,7 @@
  */
 import { HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
+import { requireMandate } from "../project/mandate/gate.ts";
 import { failureNews } from "../project/notify/index.ts";
 import type { Project } from "../project/project.ts";
 import type { EventSubject } from "../project/watch/schedule.ts";
@@ -43,6 +44,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
   const { autoApprove = false } = flags;
   if (flags.failOn !== undefined && maxRuns === undefined)
     raise("usage/needs", { option: "--fail-on", other: "--max-runs 1" });
+  if (autoApprove) requireMandate(project.source, "`watch --auto-approve`");
   const stop = new AbortController();
   const end = terminal.onInterrupt(() => stop.abort());
   if (!terminal.repaints) terminal.activity.mute();

@@ -45,8 +45,8 @@ export async function carryOut(...given: Parameters<typeof perform>): Promise<Ap
   try {
     await mandate.begin(whole);
     const result = await perform(...given);
-    const { receipt, warnings } = await end(result);
-    return { ...result, mandate: receipt, diagnostics: [...result.diagnostics, ...warnings] };
+    const { receipt, diagnostics } = await end(result);
+    return { ...result, mandate: receipt, diagnostics: [...result.diagnostics, ...diagnostics] };
   } catch (error) {
     await end();
     throw error;

@@ -15,7 +15,7 @@ import {
   type State,
 } from "../core/model/index.ts";
 
-interface Selectable {
+export interface Selectable {
   readonly address: string;
   readonly client?: string | undefined;
 }

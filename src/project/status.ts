@@ -2,14 +2,14 @@
  * Reads the status of a project: its plan, and the lists of its accounts. Sends only GET requests, reads each list once, and
  * changes nothing.
  */
-import { HostformError, STATUS_NAMES } from "../core/model/index.ts";
+import { HostformError, type Receipt, STATUS_NAMES } from "../core/model/index.ts";
 import { type AccountReport, entriesOf } from "../report/index.ts";
 import { flatKinds, isRefusal, nestedKind, readGrants } from "./adopt/read.ts";
 import { withFirstSeen } from "./first-seen.ts";
 import { entriesIn } from "./history.ts";
 import type { StatusFlags } from "./library-types.ts";
-import { ledgersOf, receiptsIn } from "./mandate/ledgers.ts";
-import { unreconciled } from "./mandate/reconcile.ts";
+import { ledgersOf, receiptsIn, recordsIn } from "./mandate/ledgers.ts";
+import { overcharged, unreconciled } from "./mandate/reconcile.ts";
 import { type Run, withPlan } from "./plan.ts";
 import type { Project } from "./project.ts";
 import { type AccountLists, type Lists, reportOf, SERVICE } from "./status-report.ts";
@@ -46,13 +46,19 @@ export function projectStatus(project: Project, flags: StatusFlags): Promise<Acc
   });
 }
 
-/** Adds a condition for each order that differs from its receipt. */
+/** Adds a condition for each order that differs from its receipt or exceeds its mandate. */
 async function withReceipts(run: Run, lists: Lists): Promise<Run> {
   const { plan, project, providers, state } = run;
   const environment = project.source.environment?.name ?? null;
-  const all = (await receiptsIn(ledgersOf(providers, project))).map(({ receipt }) => receipt);
-  const own = all.filter((one) => one.project === plan.project && one.environment === environment);
-  const conditions = [...(plan.conditions ?? []), ...unreconciled(own, lists, state, providers.moneyScale)];
+  const isOwn = (one: Pick<Receipt, "project" | "environment">) =>
+    one.project === plan.project && one.environment === environment;
+  const records = await recordsIn(ledgersOf(providers, project));
+  const own = receiptsIn(records).flatMap(({ receipt }) => (receipt && isOwn(receipt) ? receipt : []));
+  const conditions = [
+    ...(plan.conditions ?? []),
+    ...unreconciled(own, lists, state, providers.moneyScale),
+    ...records.flatMap((one) => (one.mandate && isOwn(one.mandate) ? overcharged(one, providers.moneyScale) : [])),
+  ];
   return { ...run, plan: { ...plan, conditions } };
 }
 

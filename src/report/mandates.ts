@@ -20,9 +20,10 @@ export interface MandateRow {
   }[];
 }
 
-/** A receipt, with the result of its verification. */
-export interface ReceiptRow {
-  readonly receipt: Receipt;
+/** A use of a mandate, with the verification of its receipt. */
+export interface ReceiptRow extends Pick<Receipt, "mandate" | "use" | "began" | "orders"> {
+  /** Null while the apply runs, or after it crashed. The ledger then has its orders. */
+  readonly receipt: Receipt | null;
   /** File of the receipt. Null: the ledger. */
   readonly file: string | null;
   readonly signature: "valid" | "invalid" | "missing" | "not_checked";
@@ -47,20 +48,35 @@ export function leftText(
   ].join(", ");
 }
 
-/** Returns what a mandate allows, as lines. */
+/** Words for kinds, from the greatest risk to the smallest. */
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  grant: "access of people",
+  webhook: "receivers of events",
+  service: "services",
+  domain: "domains",
+};
+
+const kindWords = (kinds: readonly string[]): readonly string[] => [
+  ...Object.keys(KIND_WORDS).flatMap((kind) => (kinds.includes(kind) ? (KIND_WORDS[kind] ?? []) : [])),
+  ...kinds.flatMap((kind) => (kind in KIND_WORDS ? [] : `${kind.replace("_", " ")}s`)),
+];
+
+/** Returns what a mandate allows, as lines, from the greatest risk to the smallest. */
 export function mandateLines(mandate: Mandate, scale: MoneyScale): string[] {
-  const { id, project, environment, accounts, plan, kinds, targets, uses } = mandate;
+  const { id, project, environment, accounts, plan, kinds, targets, objects, uses } = mandate;
   const left = { uses, orders: mandate.max_orders, spend: mandate.max_spend, removals: mandate.max_removals };
+  const isOpen = plan === null;
   const limits = [
+    ...(mandate.no_offline ? ["No site goes offline"] : isOpen ? ["Sites may go offline"] : []),
+    ...(kinds === null ? [] : [`${isOpen ? "May change" : "Only"} ${kindWords(kinds).join(", ")}`]),
+    ...(targets.length > 0 ? [`Only ${some(targets)}`] : isOpen ? ["The whole account"] : []),
+    ...(objects === null ? [] : [`Of existing objects, only ${some(objects) || "none"} with their grants`]),
     `At most ${leftText(left, scale, Object.keys(accounts))}`,
-    ...(kinds === null ? [] : [`only the kinds ${some(kinds)}`]),
-    ...(targets.length === 0 ? [] : [`only ${some(targets)}`]),
-    ...(mandate.no_offline ? ["no site goes offline"] : []),
   ];
   const unknown = Object.entries(accounts).filter(([, { anchors }]) => anchors.length === 0);
   return [
     `Mandate ${id}: project ${project}${environment === null ? "" : `, environment ${environment}`}, until ${mandate.expires}.`,
-    `${limits.join("; ")}.`,
+    ...limits.map((limit) => `${limit}.`),
     ...(plan === null
       ? []
       : [`Only the saved plan with the SHA-256 ${plan.digest}, at serial ${plan.serial} of the state.`]),
@@ -95,12 +111,13 @@ const PROOF = { valid: ", signed by ", invalid: ", INVALID signature", missing: 
 /** Formats receipts with their orders. */
 export function renderReceipts(rows: readonly ReceiptRow[], scale: MoneyScale): string {
   if (rows.length === 0) return "There are no receipts.\n";
-  const lines = rows.flatMap(({ receipt, file, signature, signed_by }) => {
-    const { mandate, use, ended, complete, orders, effects } = receipt;
-    const end = `${complete ? "" : ", not complete"}${PROOF[signature]}${signed_by ?? ""}`;
+  const lines = rows.flatMap(({ mandate, use, began, receipt, orders, file, signature, signed_by }) => {
+    const end = `${receipt?.complete ? "" : ", not complete"}${PROOF[signature]}${signed_by ?? ""}`;
     return [
-      `${file === null ? "" : `${file}: `}mandate ${mandate}, use ${use}, ${ended}${end}`,
-      ...effects.map((text) => `  ${text}`),
+      receipt === null
+        ? `mandate ${mandate}, use ${use}: no receipt. The apply of ${began} is running, or it crashed.`
+        : `${file === null ? "" : `${file}: `}mandate ${mandate}, use ${use}, ${receipt.ended}${end}`,
+      ...(receipt?.effects ?? []).map((text) => `  ${text}`),
       ...orders.map(({ address, provider, id, currency, amount, invoice }) => {
         const money = formatMoney(amount, currency, scale(currency, provider));
         const bill = invoice === null ? "no invoice" : invoiceName(invoice);

@@ -58,6 +58,14 @@ describe("a runner that trusts approvers", () => {
     },
   );
 
+  it("refuses watch --auto-approve at its start, also without a difference", async () => {
+    const { project } = await guarded();
+    await project.declare(DECLARED);
+    const { code, text } = await project.run("watch", "--auto-approve", "--max-runs", "1");
+    expect([code, text]).toEqual([1, expect.stringContaining("`watch --auto-approve` needs a mandate")]);
+    expect(text).not.toContain("Watching");
+  });
+
   it("applies the saved plan of a mandate once, prints what is left, and writes the receipt", async () => {
     const { project, key } = await guarded();
     await project.run("plan", "--out", "a.plan");

@@ -59,7 +59,7 @@ describe("an apply on a runner with HOSTFORM_APPROVERS", () => {
     const more = await machines.load(AB);
     expect(await codesOf(more.apply(await more.plan(), { mandate }))).toEqual(["mandate.used"]);
     expect(machines.orders()).toHaveLength(1);
-    expect(await ledgerOf(machines).receipts()).toMatchObject([{ use: 1, receipt: { use: 1 }, text: null }]);
+    expect((await ledgerOf(machines).read("m1")).uses).toMatchObject([{ use: 1, receipt: { use: 1 }, text: null }]);
   });
 
   it("takes no use for a plan without changes", async () => {
@@ -338,7 +338,9 @@ describe("the receipt of an apply", () => {
     writeFileSync(file, pem, { mode: 0o600 });
     const project = await machines.load(A, undefined, { HOSTFORM_RECEIPT_KEY_FILE: file });
     await project.apply(await project.plan(), { mandate: machines.sign() });
-    const [use] = await ledgerOf(machines).receipts();
+    const {
+      uses: [use],
+    } = await ledgerOf(machines).read("m1");
     expect(runnerOf(use?.text ?? "", "r", { HOSTFORM_RUNNERS: `ci=${trusted}` })).toBe("ci");
     expect(decodeReceipt(use?.text ?? "", "r")).toEqual(use?.receipt);
   });

@@ -7,6 +7,7 @@ import type { AccountStore } from "../../src/core/local/account-store.ts";
 import { MemoryStore, MemoryTables } from "../../src/core/local/memory-store.ts";
 import type { Mandate, Receipt } from "../../src/core/model/index.ts";
 import type { Applied, DeclarationValue, Planned } from "../../src/project/library.ts";
+import { MANDATE_KINDS } from "../../src/project/mandate/create.ts";
 import { leftOf, openLedger } from "../../src/project/mandate/ledger.ts";
 import fc, { runs } from "../support/fc.ts";
 import { codesOf, Dead, Machines, meet, Process, SharedState, site, startHost } from "../support/mandate-machines.ts";
@@ -43,7 +44,7 @@ const history = fc.record({
     ...Array.from({ length: 5 }, () => ({ USD: 9000 })),
   ),
   removals: fc.constantFrom(0, 1, 1, 9, 9, 9),
-  kinds: fc.constantFrom(...Array.from({ length: 8 }, () => null), ["service", "webhook"], ["service"]),
+  kinds: fc.constantFrom(...Array.from({ length: 8 }, () => MANDATE_KINDS), ["service", "webhook"], ["service"]),
   targets: fc.constantFrom(...Array.from({ length: 9 }, () => []), ["hosting_service.*0", "hosting_webhook.*"]),
   steps: fc.array(step, { minLength: 3, maxLength: 5 }),
 });

@@ -3,8 +3,9 @@ import { onTestFinished } from "vitest";
 import { accountOrigin } from "../../src/core/api/address.ts";
 import type { AccountStore } from "../../src/core/local/account-store.ts";
 import { MemoryStore, MemoryTables } from "../../src/core/local/memory-store.ts";
-import type { Mandate } from "../../src/core/model/index.ts";
+import type { Clock, Mandate } from "../../src/core/model/index.ts";
 import type { DeclarationValue, OwnState } from "../../src/project/library.ts";
+import { MANDATE_KINDS } from "../../src/project/mandate/create.ts";
 import { signMandate } from "../../src/project/mandate/document.ts";
 import type { Exchange, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { type TestClock, testClock } from "./clock.ts";
@@ -168,12 +169,13 @@ export class Machines {
     process = new Process(),
     env: Readonly<Record<string, string | undefined>> = {},
     state = this.state,
+    clock: Clock = this.host.clock,
   ) {
     return loadProject({
       declaration,
       directory: this.directory,
       env: { ...this.host.env, ...env },
-      clock: this.host.clock,
+      clock,
       state: state.of(process),
       store: () => storeOf(process, this.store()),
       lockTimeoutMs: 3_600_000,
@@ -189,11 +191,12 @@ export class Machines {
       environment: null,
       accounts: { default: { origin: accountOrigin(this.host.sandbox.url), anchors: [] } },
       plan: null,
-      kinds: null,
+      kinds: MANDATE_KINDS,
       max_orders: 9,
       max_spend: { USD: 100_000 },
       max_removals: 9,
       targets: [],
+      objects: null,
       no_offline: false,
       uses: 1,
       issued: new Date(now).toISOString(),

@@ -15,19 +15,22 @@ export function registerMandate({ command, action }: Registration): void {
     .examples(["hostform mandate key ~/.config/hostform/ana.pem", "then set HOSTFORM_MANDATE_KEY_FILE"]);
   added("create", "sign a mandate for a saved plan, or for any plan within limits")
     .argument("[plan]", "allow only this saved plan, once; without a plan, a missing limit allows nothing")
-    .option("--kinds <kinds>", "only changes of these kinds, such as service,grant", words)
+    .option("--kinds <kinds>", "only changes of these kinds, such as service,grant; required without a plan", words)
     .option("--max-orders <n>", "maximum number of orders in all uses", number)
     .option("--max-spend <currency=amount>", "maximum amount in all uses, such as USD=5000 (repeatable)", spend)
     .option("--max-removals <n>", "maximum number of removals in all uses", number)
     .option("--target <address>", "only this resource, a pattern, or client:NAME (repeatable)", collect)
     .option("--no-offline", "refuse each plan that takes a site offline")
-    .option("--expires <time>", "lifetime, such as 30m, 2h or 7d; at most 90d", lifetime, lifetime("2h"))
+    .option("--expires <time>", "lifetime, such as 30m or 7d; at most 90d (default: 2h)", lifetime)
     .option("--uses <n>", "number of applies (default: 1)", wholeNumber(1, 1_000_000))
     .option("--out <file>", "file for the mandate (default: print it)", given)
     .action(action(load, "runMandateCreate"))
     .examples(
       ["hostform mandate create acme.plan --out acme.mandate", "approve exactly this plan"],
-      ["hostform mandate create --max-orders 2 --max-spend USD=5000 --out acme.mandate", "for an agent"],
+      [
+        "hostform mandate create --kinds service --max-orders 2 --max-spend USD=5000 --out acme.mandate",
+        "for an agent",
+      ],
     );
   added("list", "list the mandates that were used or revoked, and what is left")
     .action(action(load, "runMandateList"))

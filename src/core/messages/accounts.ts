@@ -61,6 +61,11 @@ export const accounts = {
       ],
     }),
   ),
+  "account.foreign/mandate": error({
+    summary: "Mandate {id} is for another account",
+    detail: "The base URL or the objects of this account differ from the mandate.",
+    remedies: [CORRECT, "Or ask the approver for a mandate for this account."],
+  }),
   "guard.missing": error(({ missing, share }: { readonly missing: readonly string[]; readonly share: string }) => ({
     summary: `The account lacks ${share}. Is this the wrong account?`,
     detail: `Missing: ${some(missing)}.`,

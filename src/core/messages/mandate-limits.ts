@@ -22,6 +22,11 @@ export const mandateLimits = {
       ...(isMemory ? [] : ["Use a mandate for one saved plan."]),
     ],
   })),
+  "mandate.store/revoke": error({
+    summary:
+      "Mandate {id} was not revoked: the store here is on this machine, and the mandate counts in a shared store",
+    remedies: ["Set HOSTFORM_STORE to the shared store, or remove the approver's key from HOSTFORM_APPROVERS."],
+  }),
   "mandate.revoked": error(({ id, at }: Of & Words<"at">) => ({
     summary: `Mandate ${id} was revoked at ${at}`,
     remedies: [OTHER],
@@ -35,10 +40,23 @@ export const mandateLimits = {
     detail: `Limit of all uses: ${limit}. Counted so far: ${counted}. Amounts are in the API's own unit.`,
     remedies: [OTHER],
   })),
-  "mandate.limit/price": error(({ id, address, currency }: Of & Words<"address" | "currency">) => ({
-    summary: `Mandate ${id} does not allow the order of ${address}: the price is unknown, or ${currency} has no limit`,
+  "mandate.limit/price": error(({ id, address, why }: Of & Words<"address" | "why">) => ({
+    summary: `Mandate ${id} does not allow the order of ${address}: ${why}`,
     remedies: [OTHER],
   })),
+  "mandate.limit/exceeded": error(
+    ({ id, address, invoice, amount, limit }: Of & Words<"address" | "invoice" | "amount" | "limit">) => ({
+      summary: `${address}: ${invoice} of ${amount} exceeds mandate ${id}, which allows ${limit}`,
+      detail: "The order cannot be canceled. This mandate allows no further order.",
+      remedies: [
+        "Ask the host about the invoice, and inform the approver. If the host adds tax, a mandate needs an amount.",
+      ],
+    }),
+  ),
+  "mandate.limit/unpaid": warning({
+    summary: "Mandate {id} allows orders, but no amount, so it allows only free orders",
+    remedies: ["Create another mandate with an amount for each currency."],
+  }),
   "mandate.receipt": warning(({ id, reason }: Of & Words<"reason">) => ({
     summary: `The receipt of mandate ${id} could not be written: ${reason}`,
     detail: "The use and its orders are counted.",

@@ -16,6 +16,14 @@ export const mandates = {
     summary: `${file} is not a valid ${what}: ${why}`,
     remedies: [NEW_FILE],
   })),
+  "mandate.file/read": error({
+    summary: "The mandate {file} cannot be read: {why}",
+    remedies: ["Check the path of the mandate."],
+  }),
+  "mandate.signature/key": error({
+    summary: "{trusted} does not have the key of {of}: {key}",
+    remedies: ["If you trust its owner, add the key to {trusted}. Else ask an approver for a new file."],
+  }),
   "mandate.signature": refusal((of) => `${of} has no valid signature`, NEW_FILE),
   "mandate.signers": refusal(
     (of) => `No signature is accepted, because ${of} has no valid public keys`,
@@ -25,9 +33,13 @@ export const mandates = {
     (of) => `The private key in ${of} cannot be used`,
     "Use a private key for Ed25519 as PKCS#8 in PEM. Its file must have mode 0600.",
   ),
+  "mandate.key/unset": error({
+    summary: "No private key is set for mandates",
+    remedies: ["Set HOSTFORM_MANDATE_KEY_FILE or HOSTFORM_MANDATE_KEY_COMMAND."],
+  }),
   "mandate.key/written": refusal((of) => `No private key was written to ${of}`, "Pass the path of a new file."),
   "mandate.time": refusal(
-    (of) => `The mandate in ${of} is not in force`,
+    (of) => `${of} is not in force`,
     "Ask the approver for a new mandate. If the times are wrong, check the clock of this machine.",
   ),
   "mandate.revoked/local": notice(

@@ -10,7 +10,7 @@ export interface Mandate {
   readonly accounts: Readonly<Record<string, AccountMark>>;
   /** Exactly this saved plan: SHA-256 of its bytes, and the state that the apply uses up. Null: any plan within the limits. */
   readonly plan: { readonly digest: string; readonly lineage: string; readonly serial: number } | null;
-  /** Kinds that may change, such as `service`. Null: all kinds. */
+  /** Kinds that may change, such as `service`. Null: only the plan decides. */
   readonly kinds: readonly string[] | null;
   /** Maximum number of orders of all uses together. Null: only the plan decides. */
   readonly max_orders: number | null;
@@ -20,6 +20,8 @@ export interface Mandate {
   readonly max_removals: number | null;
   /** Addresses, patterns, or clients (`client:acme`) that may change. Empty: all. */
   readonly targets: readonly string[];
+  /** Existing objects of the targets when the approver signed, as `default hosting_service 1003`. Null without targets, and with a plan. */
+  readonly objects: readonly string[] | null;
   /** True if no site may go offline. */
   readonly no_offline: boolean;
   readonly uses: number;

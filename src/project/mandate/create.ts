@@ -4,16 +4,24 @@ import { kinds } from "../../core/kinds/index.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { keyOf } from "../../core/lifecycle/index.ts";
 import { problem, raise } from "../../core/messages/index.ts";
-import { type AccountMark, clientOf, type Mandate, type State } from "../../core/model/index.ts";
+import {
+  type AccountMark,
+  clientOf,
+  type Mandate,
+  parseAddress,
+  type ResourceState,
+  type State,
+} from "../../core/model/index.ts";
 import { identityOf } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Project } from "../project.ts";
 import { withProviders } from "../providers.ts";
 import { decodeSavedPlan, planBytes } from "../saved-plan.ts";
-import { isSelected, selectable } from "../selection.ts";
+import { isSelected, type Selectable, selectable } from "../selection.ts";
 import { signMandate } from "./document.ts";
 import { APPROVER, privateKeyOf } from "./keys.ts";
 import { limitsOf } from "./ledger.ts";
+import { objectName } from "./scope.ts";
 
 /** Names of the kinds that a mandate can allow. */
 export const MANDATE_KINDS: readonly string[] = [...kinds.keys()].map((type) => type.replace("hosting_", ""));
@@ -27,8 +35,8 @@ export interface MandateFlags {
   readonly target?: readonly string[];
   /** False if no site may go offline. */
   readonly offline: boolean;
-  /** Lifetime in milliseconds. */
-  readonly expires: number;
+  /** Lifetime in milliseconds. Default: 2 hours. */
+  readonly expires?: number;
   /** Default: 1. */
   readonly uses?: number;
 }
@@ -40,10 +48,14 @@ export interface MandateFlags {
  * @throws HostformError `mandate.key`, `mandate.file`, `plan.saved`, and mistakes of the declaration.
  */
 export async function createMandate(project: Project, flags: MandateFlags, file?: string) {
-  const missing = { of: APPROVER.file, why: "the variable is not set" };
-  const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key", missing);
-  const { bound, plan, known } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
-  const { kinds = null, target: targets = [], uses = 1 } = flags;
+  const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key/unset", {});
+  const { bound, plan, known, records } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
+  const { kinds = null, target: targets = [], uses = 1, expires = 7_200_000 } = flags;
+  const selected = known.filter((one: Selectable) => targets.some((target) => isSelected(target, one)));
+  const existing = selected.flatMap(({ address }) => records.get(address) ?? []);
+  const objects = existing.map(({ address, provider, attributes }) =>
+    objectName(provider, parseAddress(address)?.type ?? "", attributes.id),
+  );
   const now = project.host.clock.now();
   const asked: Mandate = {
     id: randomUUID(),
@@ -53,14 +65,17 @@ export async function createMandate(project: Project, flags: MandateFlags, file?
     max_spend: flags.maxSpend ?? null,
     max_removals: flags.maxRemovals ?? null,
     targets,
+    objects: plan === undefined && targets.length > 0 ? [...new Set(objects)] : null,
     no_offline: !flags.offline,
     uses,
     issued: new Date(now).toISOString(),
-    expires: new Date(now + flags.expires).toISOString(),
+    expires: new Date(now + expires).toISOString(),
   };
   const mandate = { ...asked, ...limitsOf(asked) };
   const unmatched = targets.filter((target) => !known.some((one) => isSelected(target, one)));
+  const isUnpaid = plan === undefined && Boolean(flags.maxOrders) && flags.maxSpend === undefined;
   const warnings = unmatched.map((target) => problem("plan.address/mandate", { id: target }));
+  if (isUnpaid) warnings.push(problem("mandate.limit/unpaid", { id: mandate.id }));
   return { mandate, text: signMandate(mandate, key), plan, warnings };
 }
 
@@ -72,6 +87,7 @@ async function ofPlan({ source }: Project, file: string) {
   return {
     bound: { project, environment, accounts, plan: { digest: hash("sha256", bytes), lineage, serial } },
     plan,
+    records: new Map<string, ResourceState>(),
     known: plan.changes.map((change) => ({ address: change.address, client: clientOf(change) ?? undefined })),
   };
 }
@@ -100,6 +116,7 @@ async function ofProject(project: Project) {
     bound: { project: desired.project, ...bound },
     plan: undefined,
     known: selectable(desired, state, "apply"),
+    records: state.resources,
   };
 }
 

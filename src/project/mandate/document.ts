@@ -57,6 +57,7 @@ const MANDATE: Form<Mandate> = {
     max_spend: spend,
     max_removals: limit,
     targets: z.array(text),
+    objects: z.array(text).nullable(),
     no_offline: z.boolean(),
     uses: count.min(1),
     issued: time,
@@ -164,7 +165,7 @@ function signedBy(signer: Signer, content: string, file: string, env: EnvVars): 
   if (last === null) return refuse("its last line is no signature");
   const [, key = "", base64 = ""] = last;
   const owner = trusted.get(key);
-  if (owner === undefined) return refuse(`${signer.trusted} does not have its key ${key}`);
+  if (owner === undefined) return raise("mandate.signature/key", { trusted: signer.trusted, of: file, key });
   const signature = Buffer.from(base64, "base64");
   const isCanonical = signature.toString("base64") === base64;
   if (!isCanonical || !verify(null, Buffer.from(body), owner.key, signature)) return refuse("its content was edited");
@@ -176,21 +177,16 @@ function signedBy(signer: Signer, content: string, file: string, env: EnvVars): 
  * @param file path for messages. @param env has the public keys of the approvers. @param now milliseconds since the epoch.
  * @throws HostformError `mandate.file`, `mandate.signature`, `mandate.signers`, `mandate.time`.
  */
-export function readMandate(
-  content: string,
-  file: string,
-  env: EnvVars,
-  now: number,
-): { readonly mandate: Mandate; readonly approver: string } {
+export function readMandate(content: string, file: string, env: EnvVars, now: number): Mandate {
   const mandate = decodeMandate(content, file);
-  const approver = approverOf(content, file, env);
-  requireInForce(mandate, file, now);
-  return { mandate, approver };
+  approverOf(content, file, env);
+  requireInForce(mandate, `The mandate in ${file}`, now);
+  return mandate;
 }
 
 /** Refuses a mandate before and after its time. @throws HostformError `mandate.time`. */
-export function requireInForce({ issued, expires }: Mandate, file: string, now: number): void {
-  const refuse = (why: string) => raise("mandate.time", { of: file, why });
+export function requireInForce({ issued, expires }: Mandate, of: string, now: number): void {
+  const refuse = (why: string) => raise("mandate.time", { of, why });
   const [from, to] = [Date.parse(issued), Date.parse(expires)];
   if (to <= now) refuse(`it expired at ${expires}`);
   if (from > now + CLOCK_MS) refuse(`it was issued at ${issued}, in the future`);

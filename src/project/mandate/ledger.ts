@@ -7,7 +7,7 @@ import type { Order, Ordered } from "../../core/engine/index.ts";
 import { mayBeIn } from "../../core/engine/index.ts";
 import type { AccountStore, Note } from "../../core/local/index.ts";
 import { raise } from "../../core/messages/index.ts";
-import type { Clock, Json, Mandate, Receipt } from "../../core/model/index.ts";
+import type { Clock, Json, Mandate, Receipt, ReceiptOrder } from "../../core/model/index.ts";
 import { MOST_DAYS, requireInForce } from "./document.ts";
 
 /** One use of a mandate. Without a receipt: the apply is running, or it crashed. */
@@ -33,6 +33,17 @@ export interface MandateOrder {
   readonly id: string | null;
   /** Amount that counts, by currency: the invoice, or without an invoice the maximum. Empty if unknown. */
   readonly spend: Readonly<Record<string, number>>;
+  /** Maximum of the order when it was sent, by currency. Empty if unknown. */
+  readonly most: Readonly<Record<string, number>>;
+}
+
+/** An invoice above the limit of a mandate. */
+export interface Excess {
+  readonly order: MandateOrder;
+  readonly currency: string;
+  /** Amount that counts toward the limit, with this invoice. */
+  readonly spent: number;
+  readonly limit: number;
 }
 
 /** Entries of one mandate. */
@@ -59,10 +70,10 @@ const listOf = (id: string) => `mandate ${id}`;
 /** Returns the remaining part of a mandate. Without a plan, a missing limit allows nothing. */
 export function leftOf(mandate: Mandate, { uses, orders, removals }: Omit<MandateRecord, "id">): Receipt["left"] {
   const { max_orders, max_removals, max_spend } = limitsOf(mandate);
-  const spent = (currency: string) => [...orders.values()].reduce((sum, { spend }) => sum + (spend[currency] ?? 0), 0);
+  const spent = (currency: string) => spentIn([...orders.values()], currency);
   return {
     uses: Math.max(0, mandate.uses - uses.length),
-    orders: max_orders === null ? null : Math.max(0, max_orders - orders.size),
+    orders: excessesIn(mandate, orders.values()).length > 0 ? 0 : max_orders && Math.max(0, max_orders - orders.size),
     removals: max_removals === null ? null : Math.max(0, max_removals - removals.size),
     spend:
       max_spend &&
@@ -70,20 +81,52 @@ export function leftOf(mandate: Mandate, { uses, orders, removals }: Omit<Mandat
   };
 }
 
+/**
+ * Returns the invoices above their maximum that exceed the mandate: its amount for all uses, or without an amount the maximum
+ * in its plan.
+ */
+export function excessesIn(mandate: Mandate, orders: Iterable<MandateOrder>): readonly Excess[] {
+  const all = [...orders];
+  const { max_spend } = limitsOf(mandate);
+  return all.flatMap((order) =>
+    Object.entries(order.spend).flatMap(([currency, amount]) => {
+      const most = order.most[currency] ?? 0;
+      const isKnown = max_spend !== null || Object.keys(order.most).length > 0;
+      const limit = max_spend === null ? most : (max_spend[currency] ?? 0);
+      const spent = max_spend === null ? amount : spentIn(all, currency);
+      return isKnown && amount > most && spent > limit ? [{ order, currency, spent, limit }] : [];
+    }),
+  );
+}
+
+const spentIn = (orders: readonly MandateOrder[], currency: string) =>
+  orders.reduce((sum, { spend }) => sum + (spend[currency] ?? 0), 0);
+
+/** Returns an order as a receipt names it, without its invoice. @param of Currency if the amount is unknown. */
+export function orderIn({ address, provider, id, spend }: MandateOrder, of = "unknown"): ReceiptOrder {
+  const [currency = of] = Object.keys(spend).reverse();
+  return { address, provider, id, currency, amount: spend[currency] ?? null, invoice: null };
+}
+
+/** Returns true if the uses of a mandate count only in a store that all machines share. */
+export const needsSharedStore = ({ plan, uses }: Mandate): boolean => plan === null || uses > 1;
+
 /** Returns the limits of a mandate. Only a saved plan can replace a limit. */
-export const limitsOf = ({ plan, max_orders, max_removals, max_spend }: Mandate) =>
+export const limitsOf = ({ plan, kinds, max_orders, max_removals, max_spend }: Mandate) =>
   plan !== null
-    ? { max_orders, max_removals, max_spend }
-    : { max_orders: max_orders ?? 0, max_removals: max_removals ?? 0, max_spend: max_spend ?? {} };
+    ? { kinds, max_orders, max_removals, max_spend }
+    : { kinds: kinds ?? [], max_orders: max_orders ?? 0, max_removals: max_removals ?? 0, max_spend: max_spend ?? {} };
 
 /** Opens the ledger in a store. */
-export const openLedger = (store: AccountStore, clock: Clock): MandateLedger => new MandateLedger(store, clock);
+export const openLedger = (store: AccountStore, clock: Now): MandateLedger => new MandateLedger(store, clock);
+
+type Now = Pick<Clock, "now">;
 
 export class MandateLedger {
   readonly #store: AccountStore;
-  readonly #clock: Clock;
+  readonly #clock: Now;
 
-  constructor(store: AccountStore, clock: Clock) {
+  constructor(store: AccountStore, clock: Now) {
     this.#store = store;
     this.#clock = clock;
   }
@@ -118,14 +161,10 @@ export class MandateLedger {
     };
   }
 
-  /** Returns the uses of all mandates, with their receipts. */
-  async receipts(): Promise<readonly MandateUse[]> {
-    return (await this.list()).flatMap(({ uses }) => uses);
-  }
-
   /** Revokes a mandate, also before its first use. A running apply sends no further order. @returns false if it was revoked before. */
   async revoke(id: string, mandate?: Mandate): Promise<boolean> {
-    const keptMs = mandate === undefined ? MOST_DAYS * DAY_MS + KEPT_AFTER_MS : this.#keptMs(mandate);
+    // The file may be edited, so its expiry does not count.
+    const keptMs = MOST_DAYS * DAY_MS + KEPT_AFTER_MS;
     const value = new Date(this.#clock.now()).toISOString();
     await this.#store.note([{ list: ALL, name: id, value: (mandate ?? null) as Json }], { when: "absent", keptMs });
     const note = { list: listOf(id), name: "revoked at", value };
@@ -180,7 +219,7 @@ export class MandateLedger {
     await this.#inForce(mandate);
     const { address, provider, currency, most } = order;
     const spend = most === null ? {} : { [currency]: most };
-    const reserved: MandateOrder = { address, provider, use, at: this.#clock.now(), id: null, spend };
+    const reserved: MandateOrder = { address, provider, use, at: this.#clock.now(), id: null, spend, most: spend };
     const { orders } = await this.read(mandate.id);
     // The state forgot an order with an id, so this one may create another object.
     const names = Array.from({ length: orders.size + 1 }, (_, at) => `${key} ${at}`);
@@ -214,18 +253,26 @@ export class MandateLedger {
     const others = [...orders].flatMap(([name, one]) => (name === own ? [] : [one]));
     const refuse = (limit: string, counted: string) =>
       raise("mandate.limit", { id, what: `the order of ${address}`, limit, counted });
+    const [over] = excessesIn(mandate, others);
+    if (over !== undefined)
+      refuse(`${over.limit} ${over.currency}`, `${over.spent} ${over.currency}, above the limit by an invoice`);
     if (max_orders !== null && others.length >= max_orders) refuse(`${max_orders} orders`, `${others.length} orders`);
     if (max_spend === null) return;
     const limit = max_spend[currency];
-    if (most === null || limit === undefined) return raise("mandate.limit/price", { id, address, currency });
-    const spent = others.reduce((sum, { spend }) => sum + (spend[currency] ?? 0), 0);
+    if (most === null || limit === undefined)
+      return raise("mandate.limit/price", {
+        id,
+        address,
+        why: most === null ? "its price is unknown" : `no limit for ${currency}`,
+      });
+    const spent = spentIn(others, currency);
     if (spent + most > limit) refuse(`${limit} ${currency}`, `${spent} ${currency}, and ${most} for this order`);
   }
 
   /** @throws HostformError `mandate.time`, `mandate.revoked`. */
   async #inForce(mandate: Mandate): Promise<void> {
     const { id } = mandate;
-    requireInForce(mandate, id, this.#clock.now());
+    requireInForce(mandate, `Mandate ${id}`, this.#clock.now());
     const [revoked] = await this.#store.notes(listOf(id), "revoked at");
     if (revoked !== undefined) raise("mandate.revoked", { id, at: String(revoked.value) });
   }

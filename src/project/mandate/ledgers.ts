@@ -1,11 +1,12 @@
 /** The ledgers of a project: mandates and receipts in the stores of its accounts. */
 import { raise } from "../../core/messages/index.ts";
-import type { Mandate, Receipt } from "../../core/model/index.ts";
+import { attempt, type Mandate, type Receipt, type ReceiptOrder } from "../../core/model/index.ts";
 import { requireAccounts } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Project } from "../project.ts";
 import { type Providers, withProviders } from "../providers.ts";
-import { type MandateLedger, type MandateRecord, openLedger } from "./ledger.ts";
+import { ifForeign } from "./gate.ts";
+import { type MandateLedger, type MandateRecord, needsSharedStore, openLedger, orderIn } from "./ledger.ts";
 
 /** Opens the ledgers of all declared accounts for a task. Sends no request. */
 export function withLedgers<T>(
@@ -42,33 +43,46 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
  * @param mandate content of the file, if known.
  * @returns `isNew`: false if the mandate was revoked before. `isKnown`: true if a run used the mandate, or if it was revoked before.
  *   `isShared`: true if the revocation stops the runs on all machines.
- * @throws HostformError `account.foreign` for a mandate of other accounts, `mandate.file` for an unknown word.
+ * @throws HostformError `account.foreign` for a mandate of other accounts, `mandate.file` for an unknown word, `mandate.store` if the
+ *   revocation would stop nothing.
  */
 export const revokeMandate = (project: Project, id: string, mandate?: Mandate) =>
   withLedgers(project, async (ledgers, providers) => {
     const { accounts = {} } = mandate ?? {};
-    requireAccounts(Object.keys(accounts), providers, { resources: new Map() }, accounts);
-    const isKnown = (await recordsIn(ledgers)).some((one) => one.id === id);
+    const aliases = Object.keys(accounts);
+    attempt(() => requireAccounts(aliases, providers, { resources: new Map() }, accounts), ifForeign(id));
+    const record = (await recordsIn(ledgers)).find((one) => one.id === id);
+    const isKnown = record !== undefined;
     if (mandate === undefined && !isKnown && !UUID.test(id))
       raise("mandate.file", { file: id, what: "mandate", why: "there is no such file, and no mandate has this id" });
-    const revoked = await Promise.all(ledgers.map((ledger) => ledger.revoke(id, mandate)));
     const isShared = providers.servers().every(({ store }) => store.sharing === "machines");
+    const known = mandate ?? record?.mandate;
+    if (!isShared && known && needsSharedStore(known)) raise("mandate.store/revoke", { id });
+    const revoked = await Promise.all(ledgers.map((ledger) => ledger.revoke(id, mandate)));
     return { isNew: revoked.some(Boolean), isKnown, isShared };
   });
 
-/** A receipt with its signed text. Null without a signature. */
+/** A use of a mandate with its receipt. */
 export interface StoredReceipt {
-  readonly receipt: Receipt;
+  readonly mandate: string;
+  readonly use: number;
+  readonly began: string;
+  /** Null while the apply runs, or after it crashed. */
+  readonly receipt: Receipt | null;
+  /** Signed text. Null without a signature. */
   readonly text: string | null;
   /** File of the receipt. Null: the ledger. */
   readonly file: string | null;
+  /** Orders of the receipt. Without a receipt: orders that the ledger counts. */
+  readonly orders: readonly ReceiptOrder[];
 }
 
-/** Returns the receipts in the ledgers. The ledger determines mandate and use, so that no receipt counts twice. */
-export async function receiptsIn(ledgers: readonly MandateLedger[]): Promise<readonly StoredReceipt[]> {
-  return (await recordsIn(ledgers)).flatMap(({ id, uses }) =>
-    uses.flatMap(({ use, receipt, text }) =>
-      receipt === null ? [] : [{ receipt: { ...receipt, mandate: id, use }, text, file: null }],
-    ),
+/** Returns the uses in the ledgers. The ledger determines mandate and use, so that no receipt counts twice. */
+export const receiptsIn = (records: readonly MandateRecord[]): readonly StoredReceipt[] =>
+  records.flatMap(({ id: mandate, uses, orders }) =>
+    uses.map(({ use, began, receipt, text }) => {
+      const counted = [...orders.values()].flatMap((one) => (one.use === use ? orderIn(one) : []));
+      const shown = receipt && { ...receipt, mandate, use };
+      return { mandate, use, began, receipt: shown, text, file: null, orders: receipt?.orders ?? counted };
+    }),
   );
-}

@@ -4,6 +4,7 @@ import { conditionFor } from "../../core/messages/index.ts";
 import { type Condition, formatMoney, type Receipt, type State } from "../../core/model/index.ts";
 import { dayIn, daysAfter, invoiceName, type MoneyScale, monthsAfter } from "../../report/index.ts";
 import { firstInvoice } from "../history.ts";
+import { excessesIn, type MandateRecord } from "./ledger.ts";
 
 /** Invoices of one account. */
 interface Listed {
@@ -64,3 +65,12 @@ export function unreconciled(
     ].map(because);
   });
 }
+
+/** Returns a condition for each invoice above its mandate. */
+export const overcharged = ({ id, mandate, orders }: MandateRecord, scale: MoneyScale): readonly Condition[] =>
+  (mandate === null ? [] : excessesIn(mandate, orders.values())).map(({ order, currency, limit }) => {
+    const { address, provider, spend } = order;
+    const money = (amount = 0) => formatMoney(amount, currency, scale(currency, provider));
+    const why = `its invoice of ${money(spend[currency])} exceeds the mandate, which allows ${money(limit)}`;
+    return conditionFor("receipt", { address, mandate: id, why });
+  });

@@ -9,24 +9,36 @@ import {
   type ApplyResult,
   type Diagnostic,
   fileFailure,
+  formatMoney,
   isFulfilled,
   type Mandate,
   type Plan,
+  parseAddress,
   type Receipt,
   type ReceiptOrder,
   utf8,
 } from "../../core/model/index.ts";
 import type { OpenState } from "../../core/record/index.ts";
+import { invoiceName } from "../../report/index.ts";
 import { orderKey } from "../history.ts";
 import { type Identities, proveAccounts } from "../identity.ts";
 import type { Project } from "../project.ts";
 import type { Providers } from "../providers.ts";
 import { placeForPlan, type SavedPlan } from "../saved-plan.ts";
 import type { ProjectSource } from "../source.ts";
-import { MOST_BYTES, readMandate, signReceipt } from "./document.ts";
+import { MOST_BYTES, readMandate, requireInForce, signReceipt } from "./document.ts";
+import { ifForeign } from "./gate.ts";
 import { privateKeyOf, RUNNER } from "./keys.ts";
-import { leftOf, type MandateLedger, type MandateOrder, openLedger } from "./ledger.ts";
-import { outOfScope, removalsIn } from "./scope.ts";
+import {
+  excessesIn,
+  leftOf,
+  type MandateLedger,
+  type MandateOrder,
+  needsSharedStore,
+  openLedger,
+  orderIn,
+} from "./ledger.ts";
+import { objectName, outOfScope, removalsIn, type Scoped } from "./scope.ts";
 
 /** A mandate as the user passes it. */
 export interface GivenMandate {
@@ -41,7 +53,7 @@ export interface GivenMandate {
 export async function mandateIn({ cwd }: ProjectSource, file: string, receipt?: string): Promise<GivenMandate> {
   const text = await read(path.resolve(cwd, file), { limit: MOST_BYTES + 1 })
     .then(utf8)
-    .catch((error: unknown) => raise("mandate.file", { file, what: "mandate", why: fileFailure(error) }));
+    .catch((error: unknown) => raise("mandate.file/read", { file, why: fileFailure(error) }));
   return { text, file, receipt };
 }
 
@@ -85,7 +97,7 @@ export class RunMandate {
   /** Reads the mandate of a run. @throws HostformError `mandate.*`, `usage` for the file of the receipt. */
   static async open(parts: Project, given: GivenMandate): Promise<RunMandate> {
     const { source, host } = parts;
-    const { mandate } = readMandate(given.text, given.file, source.env, host.clock.now());
+    const mandate = readMandate(given.text, given.file, source.env, host.clock.now());
     const opened = new RunMandate(mandate, parts);
     if (given.receipt !== undefined) opened.#receiptFile = await placeForPlan(source, given.receipt, "report");
     // A wrong key is an error before the first request.
@@ -96,22 +108,27 @@ export class RunMandate {
   /** Compares a plan with the mandate. @throws HostformError `mandate.store`, `account.foreign`; errors of the store. */
   async check({ plan, identities, providers, saved }: Planned): Promise<readonly Diagnostic[]> {
     const { mandate } = this;
-    const { id, accounts, uses } = mandate;
+    const { id, accounts } = mandate;
     await proveAccounts(
       [...identities.keys()].filter((alias) => Object.hasOwn(accounts, alias)),
       providers,
       accounts,
-    );
+    ).catch(ifForeign(id));
     // Several accounts count in the store of the first.
     const [first = ""] = Object.keys(accounts).sort();
+    const all = await Promise.all([...identities.keys()].map((alias) => providers.use(alias)));
+    const { clock } = this.#parts.host;
+    // A slow clock of the runner does not extend the mandate.
+    const now = () => Math.max(clock.now(), ...all.map(({ account }) => account.hostNow()));
+    requireInForce(mandate, `Mandate ${id}`, now());
     const { store } = (await providers.use(first)).account;
     const isShared = store?.sharing === "machines";
-    if (store?.sharing === undefined || (!isShared && (uses > 1 || mandate.plan === null)))
+    if (store?.sharing === undefined || (!isShared && needsSharedStore(mandate)))
       return raise("mandate.store", { id, isMemory: store?.sharing === undefined });
-    this.#ledger = openLedger(store, this.#parts.host.clock);
+    this.#ledger = openLedger(store, { now });
     this.#digest = saved?.digest ?? null;
     const environment = this.#parts.source.environment?.name ?? null;
-    return outOfScope({ mandate, left: await this.#leftBeside(plan), plan, environment, saved });
+    return outOfScope({ mandate, plan, environment, saved, ...(await this.#leftBeside(plan)) });
   }
 
   /** Returns the limits of a run. Each order also counts toward the mandate. */
@@ -142,11 +159,11 @@ export class RunMandate {
   /**
    * Writes the receipt of the use. Undefined if no use was taken.
    * @param result Undefined if the apply failed before its end.
-   * @returns the receipt, and warnings about a receipt that could not be written.
+   * @returns the receipt, errors about invoices above the mandate, and warnings about a receipt that could not be written.
    */
   async end({ plan, effects, store }: Ending, result: ApplyResult | undefined): Promise<Ended> {
     const use = this.#use;
-    if (use === undefined) return { receipt: undefined, warnings: [] };
+    if (use === undefined) return { receipt: undefined, diagnostics: [] };
     const { mandate } = this;
     const ledger = this.#opened();
     const { host, redaction } = this.#parts;
@@ -162,6 +179,20 @@ export class RunMandate {
         names.filter((name) => use.removals.includes(name)),
       );
       const record = await ledger.read(mandate.id);
+      const scale = await this.#parts.declaration.moneyScale();
+      const diagnostics = excessesIn(mandate, record.orders.values()).flatMap(({ order, currency, limit }) => {
+        const { address, provider, spend } = order;
+        const invoice = outcomes.get(address)?.invoice ?? { id: null, number: null };
+        const money = (amount: number) => formatMoney(amount, currency, scale(currency, provider));
+        const amounts = { amount: money(spend[currency] ?? 0), limit: money(limit) };
+        if (order.use !== use.number) return [];
+        return problem("mandate.limit/exceeded", {
+          id: mandate.id,
+          address,
+          invoice: invoiceName(invoice),
+          ...amounts,
+        });
+      });
       const orders = new Map(ordersOf(plan.changes, kinds).map((order) => [order.address, order]));
       const receipt: Receipt = {
         mandate: mandate.id,
@@ -171,20 +202,16 @@ export class RunMandate {
         plan: this.#digest,
         began: use.began,
         ended: new Date(host.clock.now()).toISOString(),
-        complete: result !== undefined && isFulfilled(result),
+        complete: result !== undefined && isFulfilled(result) && diagnostics.length === 0,
         orders: [...record.orders.values()].flatMap((one): ReceiptOrder[] => {
-          const { address, provider, spend } = one;
+          const { address } = one;
           if (one.use !== use.number) return [];
           const { invoice } = outcomes.get(address) ?? {};
           const known = store.state.resources.get(address)?.attributes.id;
-          const [billed = orders.get(address)?.currency ?? "unknown"] = Object.keys(spend).reverse();
           return [
             {
-              address,
-              provider,
+              ...orderIn(one, orders.get(address)?.currency),
               id: one.id ?? (typeof known === "string" ? known : null),
-              currency: billed,
-              amount: spend[billed] ?? null,
               invoice: invoice ? { id: invoice.id, number: invoice.number, total: invoice.total } : null,
             },
           ];
@@ -197,10 +224,10 @@ export class RunMandate {
       const text = signReceipt(shown, key);
       await ledger.finish(mandate, shown, key === undefined ? null : text);
       if (this.#receiptFile !== undefined) await replace(this.#receiptFile, text);
-      return { receipt: shown, warnings: [] };
+      return { receipt: shown, diagnostics };
     } catch (error) {
       const reason = fileFailure(error);
-      return { receipt: undefined, warnings: [problem("mandate.receipt", { id: mandate.id, reason })] };
+      return { receipt: undefined, diagnostics: [problem("mandate.receipt", { id: mandate.id, reason })] };
     }
   }
 
@@ -213,16 +240,20 @@ export class RunMandate {
     return (end: Ordered | undefined) => settle(end).catch(() => {});
   }
 
-  /** Returns the remaining part of the mandate without the open reservations of this plan. */
-  async #leftBeside(plan: Plan): Promise<Receipt["left"]> {
+  /** Returns the remaining part of the mandate without the open reservations of this plan, and the objects of its orders. */
+  async #leftBeside(plan: Plan): Promise<Pick<Scoped, "left" | "ordered">> {
     const record = await this.#opened().read(this.mandate.id);
     const keys = new Set(ordersOf(plan.changes, kinds).map((order) => orderKey(plan.lineage, order)));
     const removed = removalsIn(plan).map(({ address, before }) => removalKey(plan.lineage, address, before?.id));
-    return leftOf(this.mandate, {
+    const left = leftOf(this.mandate, {
       ...record,
       orders: new Map([...record.orders].filter((entry) => !isOwn(keys, entry))),
       removals: new Set([...record.removals].filter((name) => !removed.includes(name))),
     });
+    const ordered = [...record.orders.values()].flatMap(({ address, provider, id }) =>
+      id === null ? [] : [objectName(provider, parseAddress(address)?.type ?? "", id)],
+    );
+    return { left, ordered: new Set(ordered) };
   }
 
   #opened(): MandateLedger {
@@ -239,7 +270,7 @@ export class RunMandate {
 /** End of a use. */
 interface Ended {
   readonly receipt: Receipt | undefined;
-  readonly warnings: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Returns the name of a removal, the same for all attempts. */

@@ -9,10 +9,12 @@ import {
   clientOf,
   type Diagnostic,
   isNoOp,
+  type JsonObject,
   type Mandate,
   type Plan,
   type Receipt,
   recordsOnly,
+  some,
 } from "../../core/model/index.ts";
 import type { SavedPlan } from "../saved-plan.ts";
 import { isSelected } from "../selection.ts";
@@ -25,6 +27,8 @@ export interface Scoped {
   readonly left: Receipt["left"];
   readonly plan: Plan;
   readonly environment: string | null;
+  /** Objects that the mandate ordered, as in `objects`. */
+  readonly ordered?: ReadonlySet<string>;
   readonly saved: Saved | undefined;
 }
 
@@ -40,7 +44,7 @@ export const removalsIn = (plan: Plan): readonly Change[] => {
  * Returns errors about everything in a plan that the mandate does not allow. A mandate allows a plan as a whole or not at all.
  * Moves and imports need the same permission as other changes. Only new readings of unchanged resources need none.
  */
-export function outOfScope({ mandate, left, plan, environment, saved }: Scoped): Diagnostic[] {
+export function outOfScope({ mandate, left, plan, environment, ordered = new Set(), saved }: Scoped): Diagnostic[] {
   const { id, accounts } = mandate;
   const found: Diagnostic[] = [];
   const refuse = (what: string, found_: readonly string[], allowed = "") =>
@@ -60,12 +64,13 @@ export function outOfScope({ mandate, left, plan, environment, saved }: Scoped):
     except(({ provider }) => Object.hasOwn(accounts, provider)),
     Object.keys(accounts).join(", "),
   );
-  if (mandate.kinds !== null) {
-    const types = mandate.kinds.map((kind) => `hosting_${kind}`);
+  const { kinds: allowedKinds } = limitsOf(mandate);
+  if (allowedKinds !== null) {
+    const types = allowedKinds.map((kind) => `hosting_${kind}`);
     check(
       "it changes other kinds",
       except(({ type }) => types.includes(type)),
-      mandate.kinds.join(", "),
+      allowedKinds.join(", ") || "no kind",
     );
   }
   if (mandate.targets.length > 0)
@@ -74,6 +79,15 @@ export function outOfScope({ mandate, left, plan, environment, saved }: Scoped):
       except((change) => isTarget(mandate.targets, change)),
       mandate.targets.join(", "),
     );
+  if (mandate.objects !== null) {
+    const objects = new Set([...mandate.objects, ...ordered]);
+    const created = changes.flatMap(({ address, before }) => (before === null ? [`\${${address}.id}`] : []));
+    check(
+      "it changes objects that the targets did not select when the mandate was signed",
+      except((change) => isOfObjects(change, objects, created)),
+      some([...objects]) || "only new objects",
+    );
+  }
   const facts = changeFacts(plan);
   const those = (which: (fact: ChangeFacts) => boolean) => named(facts.filter(which));
   if (mandate.no_offline)
@@ -91,12 +105,18 @@ export function outOfScope({ mandate, left, plan, environment, saved }: Scoped):
     );
   const orders = ordersOf(plan.changes, kinds);
   if (left.orders !== null && orders.length > left.orders)
-    refuse("it orders too much", named(orders), `${left.orders} more of ${limitsOf(mandate).max_orders}`);
+    refuse(
+      "it orders too much",
+      named(orders),
+      `${left.orders} more of ${limitsOf(mandate).max_orders ?? orders.length}`,
+    );
   const { spend } = left;
   const sums = sumsOf(orders);
   if (spend !== null && sums === undefined) refuse("the price of an order is unknown", named(orders));
-  else if (spend !== null && Object.entries(sums ?? {}).some(([name, sum]) => sum > (spend[name] ?? -1)))
+  else if (spend !== null && Object.entries(sums ?? {}).some(([name, sum]) => sum > (spend[name] ?? sum)))
     refuse("it spends too much", amountsIn(sums ?? {}), amountsIn(spend).join(", ") || "no amount");
+  const unlimited = Object.keys(sums ?? {}).filter((name) => spend !== null && spend[name] === undefined);
+  if (unlimited.length > 0) refuse(`it has no limit for ${some(unlimited)}`, named(orders));
   if (left.uses === 0) found.push(problem("mandate.used", { id, uses: mandate.uses }));
   return found;
 }
@@ -118,6 +138,26 @@ function isTarget(targets: readonly string[], change: Change): boolean {
     { address: previousAddress, client: formerClient ?? undefined },
   ];
   return sides.every((side) => targets.some((target) => isSelected(target, side)));
+}
+
+/** Returns the name of an object, which no edit of the state or of the declaration gives to another object. */
+export const objectName = (provider: string, type: string, id: unknown): string => `${provider} ${type} ${String(id)}`;
+
+/**
+ * Returns true if a change creates an object, or changes one of the objects or a child of one. The parent of a new child is one of the
+ * objects too, or a reference to an object that the plan creates.
+ */
+function isOfObjects(change: Change, objects: ReadonlySet<string>, created: readonly string[]): boolean {
+  const { type, provider, actions, words, before, after, config, importing } = change;
+  const { parent } = words;
+  const isChildOf = (attributes: JsonObject | null) =>
+    parent !== undefined && objects.has(objectName(provider, parent.type, attributes?.[parent.attribute]));
+  const id = importing?.id ?? before?.id;
+  if (id !== undefined && !objects.has(objectName(provider, type, id)) && !isChildOf(before)) return false;
+  if (parent === undefined || !actions.includes("create")) return true;
+  return (
+    isChildOf(after) || (after?.[parent.attribute] === null && created.includes(String(config?.[parent.attribute])))
+  );
 }
 
 /** Returns the reason why a mandate does not allow this saved plan. */

@@ -31,9 +31,10 @@ async function given(declaration = `project: acme\n${SITE}`, made?: Project) {
     return ran;
   };
   const mandate = async (...args: string[]): Promise<Mandate> => {
-    const ran = await run("mandate", "create", ...args);
+    const kinds = args[0]?.endsWith(".plan") ? [] : ["--kinds", "service"];
+    const ran = await run("mandate", "create", ...kinds, ...args);
     expect(ran.code, ran.stderr).toBe(0);
-    return readMandate(ran.stdout, "stdout", env, Date.now()).mandate;
+    return readMandate(ran.stdout, "stdout", env, Date.now());
   };
   return { own, env, run, mandate, ledger: { dir: own.dir, env } };
 }
@@ -61,8 +62,16 @@ describe("mandate create", () => {
     const { mandate } = await given();
     const { id: _, issued, expires, accounts, ...limits } = await mandate();
     expect(limits).toEqual({
-      ...{ project: "acme", environment: null, plan: null, kinds: null, max_orders: 0, max_spend: {}, max_removals: 0 },
-      ...{ targets: [], no_offline: false, uses: 1 },
+      ...{
+        project: "acme",
+        environment: null,
+        plan: null,
+        kinds: ["service"],
+        max_orders: 0,
+        max_spend: {},
+        max_removals: 0,
+      },
+      ...{ targets: [], objects: null, no_offline: false, uses: 1 },
     });
     expect(Date.parse(expires) - Date.parse(issued)).toBe(2 * 3_600_000);
     expect(accounts).toEqual({ default: { origin: expect.stringMatching(/^http:/), anchors: [] } });
@@ -73,13 +82,13 @@ describe("mandate create", () => {
     const limits = ["--kinds", "service,grant", "--max-orders", "3", "--max-spend", "usd=5000", "--max-removals", "1"];
     const more = ["--target", "hosting_service.www", "--no-offline", "--expires", "7d", "--uses", "2"];
     const { stdout, stderr } = await run("mandate", "create", ...limits, ...more);
-    expect(readMandate(stdout, "stdout", env, Date.now()).mandate).toMatchObject({
+    expect(readMandate(stdout, "stdout", env, Date.now())).toMatchObject({
       ...{ kinds: ["service", "grant"], max_orders: 3, max_spend: { USD: 5000 }, max_removals: 1 },
       ...{ targets: ["hosting_service.www"], no_offline: true, uses: 2 },
     });
     expect(stderr).toMatch(/^Mandate [\w-]+: project acme, until \S+Z\./);
     expect(stderr.replace(/\s+/g, " ")).toContain(
-      "At most 2 uses, 3 orders, 5000 (USD, API's unit), 1 removal; only the kinds service, grant; only hosting_service.www; no site goes offline.",
+      "No site goes offline. May change access of people, services. Only hosting_service.www. Of existing objects, only none with their grants. At most 2 uses, 3 orders, 5000 (USD, API's unit), 1 removal.",
     );
     expect(stderr).toContain("Account default is empty, so the mandate accepts any account at");
   });
@@ -113,7 +122,7 @@ describe("mandate create", () => {
       env: { HOSTFORM_MANDATE_KEY_FILE: "ana.pem" },
     });
     expect(alone.code, "without a token and a declaration").toBe(0);
-    expect(readMandate(alone.stdout, "stdout", env, Date.now()).mandate.plan).toEqual(found.plan);
+    expect(readMandate(alone.stdout, "stdout", env, Date.now()).plan).toEqual(found.plan);
   });
 
   it("reads the account from the state, and without anchors there sends one GET request", async () => {
@@ -163,10 +172,11 @@ describe("mandate create", () => {
 
   it("writes a file for its owner only, and replaces only a mandate", async () => {
     const { own, run } = await given();
-    for (const _ of [1, 2]) expect((await run("mandate", "create", "--out", "m.mandate")).code).toBe(0);
+    for (const _ of [1, 2])
+      expect((await run("mandate", "create", "--kinds", "service", "--out", "m.mandate")).code).toBe(0);
     expect(statSync(path.join(own.dir, "m.mandate")).mode & 0o777).toBe(0o600);
     await own.write("notes.txt", "mine");
-    const ran = await run("mandate", "create", "--out", "notes.txt");
+    const ran = await run("mandate", "create", "--kinds", "service", "--out", "notes.txt");
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/not a mandate that hostform saved/) });
     expect(await own.read("notes.txt")).toBe("mine");
   });
@@ -176,17 +186,19 @@ describe("mandate create", () => {
     [["--max-spend", "XXX=1"], "The currencies are"],
     [["--max-spend", "USD=-1"], "Expected CURRENCY=AMOUNT"],
     [["--max-orders", "-1"], "Expected a whole number"],
-    [["--expires", "91d"], "Expected a time up to 90d"],
-    [["--expires", "90"], "Expected a time up to 90d"],
-    [["--expires", "0h"], "Expected a time up to 90d"],
+    [["--expires", "91d"], "Expected a time from 1m to 90d"],
+    [["--expires", "90"], "Expected a time from 1m to 90d"],
+    [["--expires", "0h"], "Expected a time from 1m to 90d"],
     [["--uses", "0"], "Expected a whole number from 1"],
-    [["p.plan", "--uses", "2"], "--uses cannot be combined with a saved plan"],
+    [["p.plan", "--uses", "2"], "--uses and a saved plan cannot be combined"],
     [["missing.plan"], "missing.plan"],
     [["hosting.yaml"], "hosting.yaml"],
+    [["--max-orders", "1"], "--kinds is required"],
     [["--out", "hosting.tfstate"], "hosting.tfstate"],
   ])("refuses %j", async (args, text) => {
     const { run } = await given();
-    const ran = await run("mandate", "create", ...args);
+    const isPlan = args.some((word) => /plan$|yaml$|kinds|max-orders/.test(word));
+    const ran = await run("mandate", "create", ...(isPlan ? [] : ["--kinds", "service"]), ...args);
     expect(ran.code).not.toBe(0);
     expect(ran.stderr).toContain(text);
     expect(ran.stdout).toBe("");
@@ -195,25 +207,74 @@ describe("mandate create", () => {
   it("warns about a target that matches nothing", async () => {
     const { run } = await given();
     for (const target of ["hosting_service.wwww", "client:nobody", "hosting_grant.*"]) {
-      const ran = await run("mandate", "create", "--target", target);
+      const ran = await run("mandate", "create", "--kinds", "service", "--target", target);
       expect(ran).toMatchObject({
         code: 0,
         stderr: expect.stringContaining(`The target ${target} matches no resource now`),
       });
     }
-    expect((await run("mandate", "create", "--target", "hosting_service.w*")).stderr).not.toContain("Warning");
+    expect(
+      (await run("mandate", "create", "--kinds", "service", "--target", "hosting_service.w*")).stderr,
+    ).not.toContain("Warning");
+  });
+
+  it("lists the existing objects of its targets, and warns about orders without an amount", async () => {
+    const { own, run, env, mandate } = await given();
+    const without = { ...env, HOSTFORM_APPROVERS: undefined };
+    expect((await own.run(["apply", "--auto-approve"], { env: without })).code).toBe(0);
+    const [service] = own.sandbox.control.list("services").toReversed();
+    const found = await mandate("--target", "hosting_service.w*", "--max-orders", "1");
+    expect(found.objects).toEqual([`default hosting_service ${service?.id}`]);
+    const { stderr } = await run("mandate", "create", "--kinds", "service", "--max-orders", "1");
+    expect(stderr).toContain("allows orders, but no amount");
+    const paid = ["--max-orders", "1", "--max-spend", "USD=1"];
+    expect((await run("mandate", "create", "--kinds", "service", ...paid)).stderr).not.toContain("but no amount");
   });
 
   it("needs a key", async () => {
     const { run, env } = await given();
     delete env.HOSTFORM_MANDATE_KEY_FILE;
-    expect(await run("mandate", "create")).toMatchObject({ code: 1, stderr: expect.stringContaining("[mandate.key]") });
+    expect(await run("mandate", "create", "--kinds", "service")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Set HOSTFORM_MANDATE_KEY_FILE or HOSTFORM_MANDATE_KEY_COMMAND"),
+    });
   });
 });
 
 describe("mandate list, revoke and receipts", () => {
   const fresh = (over: Partial<Mandate> = {}) =>
     mandateOf({ issued: new Date().toISOString(), expires: new Date(Date.now() + 3_600_000).toISOString(), ...over });
+
+  const PLAN = { digest: "a".repeat(64), lineage: "l", serial: 1 };
+
+  it("lists a use without a receipt with its orders, and --verify fails for it", async () => {
+    const { run, ledger } = await given();
+    await inLedger(ledger, async (of) => {
+      await of.begin(fresh(), null);
+      const order = { address: "hosting_service.www", type: "hosting_service", provider: "default", currency: "USD" };
+      await of.reserve(fresh(), 1, "k", { ...order, generation: 1, most: 450, unknown: "" });
+    });
+    const ran = await run("mandate", "receipts", "--verify");
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toContain("mandate 0f1e2d3c, use 1: no receipt.");
+    expect(ran.stdout).toContain(
+      "Order with an unknown result of hosting_service.www: 450 (USD, API's unit), no invoice",
+    );
+    expect((await run("mandate", "receipts")).code).toBe(0);
+  });
+
+  it("names the fix of a mistyped path, and of approvers without the key", async () => {
+    const { run, env } = await given();
+    await run("plan", "--out", "p.plan");
+    await run("mandate", "create", "p.plan", "--out", "m.mandate");
+    const { stderr } = await run("apply", "p.plan", "--mandate", "n.mandate");
+    expect(stderr).toContain("Check the path of the mandate.");
+    expect(stderr).not.toContain("must not be edited");
+    env.HOSTFORM_APPROVERS = `bo=${newKey().trusted}`;
+    expect((await run("apply", "p.plan", "--mandate", "m.mandate")).stderr).toContain(
+      "add the key to HOSTFORM_APPROVERS",
+    );
+  });
 
   it("shows uses, what is left, and the end of a mandate", async () => {
     const { run, ledger } = await given();
@@ -244,10 +305,12 @@ describe("mandate list, revoke and receipts", () => {
 
   it("revokes by id, by file, and before the first use", async () => {
     const { run, ledger, own } = await given();
-    await inLedger(ledger, (of) => of.begin(fresh(), null));
+    const bound = fresh({ plan: PLAN, uses: 1 });
+    await inLedger(ledger, (of) => of.begin(bound, null));
     expect((await run("mandate", "revoke", "0f1e2d3c")).stderr).toContain("Mandate 0f1e2d3c is revoked.");
     expect((await run("mandate", "revoke", "0f1e2d3c")).stderr).toContain("was revoked before");
-    await run("mandate", "create", "--out", "m.mandate");
+    await run("plan", "--out", "p.plan");
+    await run("mandate", "create", "p.plan", "--out", "m.mandate");
     const json = { revoked: true, shared: false, known: false };
     expect((await run("mandate", "revoke", "m.mandate", "--json")).json()).toMatchObject(json);
     await own.write("bad.mandate", "form: x\n");
@@ -256,13 +319,26 @@ describe("mandate list, revoke and receipts", () => {
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("no mandate has this id") });
     const rows = (await run("mandate", "list", "--json")).json();
     expect(rows.map(({ status }: { status: string }) => status)).toEqual(["revoked", "revoked"]);
-    const refused = inLedger(ledger, (of) => of.begin(fresh(), null));
+    const refused = inLedger(ledger, (of) => of.begin(bound, null));
     await expect(refused).rejects.toMatchObject({ diagnostics: [{ code: "mandate.revoked" }] });
+  });
+
+  it("revokes no mandate that counts in a shared store where the store is local", async () => {
+    const { run, ledger } = await given();
+    await inLedger(ledger, (of) => of.begin(fresh({ plan: PLAN, uses: 2 }), null));
+    await run("mandate", "create", "--kinds", "service", "--out", "m.mandate");
+    for (const named of ["0f1e2d3c", "m.mandate"])
+      expect(await run("mandate", "revoke", named)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("the store here is on this machine"),
+      });
+    expect((await run("mandate", "list", "--json")).json()).toMatchObject([{ status: "in_force" }]);
   });
 
   it("warns at a revocation that other machines or the store do not know", async () => {
     const { run } = await given();
-    await run("mandate", "create", "--out", "m.mandate");
+    await run("plan", "--out", "p.plan");
+    await run("mandate", "create", "p.plan", "--out", "m.mandate");
     const { stderr } = await run("mandate", "revoke", "m.mandate", "--quiet");
     expect(stderr).toMatch(/is revoked on this machine only/);
     expect(stderr).toMatch(/remove the approver's key from HOSTFORM_APPROVERS/);
@@ -273,17 +349,25 @@ describe("mandate list, revoke and receipts", () => {
 
   it("revokes no mandate of another account: its store does not know the revocation", async () => {
     const { run, own } = await given();
-    const other = fresh({ accounts: { default: { origin: "https://other.example", anchors: [] } } });
+    const other = fresh({
+      plan: PLAN,
+      uses: 1,
+      accounts: { default: { origin: "https://other.example", anchors: [] } },
+    });
     await own.write("m.mandate", signMandate(other, key));
     const ran = await run("mandate", "revoke", "m.mandate");
-    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("[account.foreign]") });
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Mandate 0f1e2d3c is for another account \[account.foreign\]/),
+    });
     expect((await run("mandate", "list", "--json")).json()).toEqual([]);
     expect((await run("mandate", "revoke", ".")).stderr).toContain("[mandate.file]");
   });
 
   it("revokes no edited file, because the file may name another id", async () => {
     const { run, own, env } = await given();
-    await run("mandate", "create", "--out", "m.mandate");
+    await run("plan", "--out", "p.plan");
+    await run("mandate", "create", "p.plan", "--out", "m.mandate");
     const text = await own.read("m.mandate");
     await own.write("m.mandate", text.replace(/^id: "./m, 'id: "x'));
     const ran = await run("mandate", "revoke", "m.mandate");

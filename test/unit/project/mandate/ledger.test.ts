@@ -18,6 +18,7 @@ const mandate = (given: Partial<Mandate> = {}): Mandate => ({
   max_spend: { USD: 1000 },
   max_removals: 1,
   targets: [],
+  objects: null,
   no_offline: false,
   uses: 2,
   issued: "2026-12-01T09:00:00.000Z",
@@ -51,6 +52,24 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 describe("the ledger of mandates", () => {
+  it("keeps a revocation for the longest possible time, whatever expiry the file has", async () => {
+    const { clock, here } = machines();
+    await here.revoke("m1", mandate({ expires: "2026-12-01T10:00:01.000Z" }));
+    clock.advance(179 * 86_400_000);
+    const later = mandate({ issued: "2027-05-28T00:00:00.000Z", expires: "2027-05-30T00:00:00.000Z" });
+    expect(await codeOf(here.begin(later, null))).toBe("mandate.revoked");
+  });
+
+  it("names the mandate that expires during a run, and a currency without a limit", async () => {
+    const { clock, here } = machines();
+    const use = await here.begin(mandate(), null);
+    await expect(here.reserve(mandate(), use, "k", order("a", { currency: "EUR" }))).rejects.toThrow(
+      "no limit for EUR",
+    );
+    clock.advance(7_200_000);
+    await expect(here.reserve(mandate(), use, "k", order("a"))).rejects.toThrow(/^Mandate m1 is not in force/);
+  });
+
   it("gives each use of a mandate once when two machines begin at the same time", async () => {
     const { here, there } = machines();
     const one = mandate();

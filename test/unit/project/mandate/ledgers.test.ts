@@ -17,5 +17,9 @@ it.each([
   for (const ledger of ledgers) await ledger.revoke("0f1e2d3c", mandateOf());
   const listed = order.flatMap((at) => ledgers[at] ?? []);
   expect(await recordsIn(listed)).toMatchObject([{ id: "0f1e2d3c", mandate: mandateOf(), uses: [{ use: 1 }] }]);
-  expect(await receiptsIn(listed)).toEqual([{ receipt: receiptOf(), text: null, file: null }]);
+  const { mandate, use, orders } = receiptOf();
+  const began = new Date(ISSUED).toISOString();
+  expect(receiptsIn(await recordsIn(listed))).toEqual([
+    { mandate, use, began, receipt: receiptOf(), text: null, file: null, orders },
+  ]);
 });
