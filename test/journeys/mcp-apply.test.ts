@@ -100,7 +100,8 @@ describe("an agent with a mandate", { timeout: 120_000 }, () => {
     expect(codesOf(await call(client, "apply", { ...input, mandate: "no mandate" }))).toEqual(["mandate.file"]);
     const signing = { HOSTFORM_MANDATE_KEY_FILE: keyFile };
     const person = { ...place, env: { ...place.env, ...signing } };
-    const { out: mandate } = await runProgram(person, ["mandate", "create", plan.data.path]);
+    const { out: mandate, err } = await runProgram(person, ["mandate", "create", plan.data.path]);
+    expect(err).toContain("Orders: 2 services, list price 10.00 USD, billed 9.00 USD");
     const [, id = ""] = /^id: "([\w-]+)"$/m.exec(mandate) ?? [];
     const forged = mandate.replace(
       id,
@@ -110,7 +111,7 @@ describe("an agent with a mandate", { timeout: 120_000 }, () => {
     expect(place.sandbox.control.list("services").length).toBe(before);
 
     let progress = 0;
-    const applied = await call(client, "apply", { ...input, mandate }, () => {
+    const applied = await call(client, "apply", { ...input, mandate: mandate.trimEnd() }, () => {
       progress += 1;
     });
     expect(applied).toMatchObject({ failed: false, data: { complete: true, pending: [] } });
@@ -123,7 +124,7 @@ describe("an agent with a mandate", { timeout: 120_000 }, () => {
     expect(place.sandbox.control.list("services").length).toBe(before + 2);
     expect((await call(client, "plan")).data).toMatchObject({ digest: null, effects: [] });
     const { contents } = await client.readResource({ uri: "hostform://latest/apply" });
-    expect(JSON.parse((contents[0] as { text: string }).text).data).toEqual(again.data);
+    expect(JSON.parse((contents[0] as { text: string }).text).data).toEqual(applied.data);
   });
 
   it("is refused for a mandate of another plan, an edited plan, and a mandate that does not allow the orders", async () => {

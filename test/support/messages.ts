@@ -453,7 +453,10 @@ export const samples: Samples = {
   "mandate.limit": [{ id: "m1", what: "the order of hosting_service.www", limit: "2 orders", counted: "2 orders" }],
   "mandate.limit/price": [{ ...resource, id: "m1", currency: "EUR" }],
   "mandate.receipt": [{ id: "m1", reason: "the disk is full" }],
-  "mandate.scope": [{ id: "m1", what: "other targets", found: ["hosting_service.www"], allowed: "client:acme" }],
+  "mandate.scope": [
+    { id: "m1", what: "other targets", found: ["hosting_service.www"], allowed: "client:acme" },
+    { id: "m1", what: "it is another saved plan", found: [], allowed: "", digest: "0".repeat(64) },
+  ],
   "guard.removals": [{ ...removals, limit: 1 }],
   "guard.removals/percent": [{ ...removals, by: "max_removals_percent", limit: 10 }],
   "guard.removals/all": [removals],

@@ -4,16 +4,26 @@ import { kinds } from "../../core/kinds/index.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { keyOf } from "../../core/lifecycle/index.ts";
 import { problem, raise } from "../../core/messages/index.ts";
-import { type AccountMark, clientOf, type Mandate, type State } from "../../core/model/index.ts";
+import {
+  type AccountMark,
+  clientOf,
+  type Diagnostic,
+  type Mandate,
+  type Plan,
+  type State,
+} from "../../core/model/index.ts";
+import type { MoneyScale } from "../../report/index.ts";
 import { identityOf } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
+import { type Origin, savedScale } from "../plan-origin.ts";
 import type { Project } from "../project.ts";
 import { withProviders } from "../providers.ts";
 import { decodeSavedPlan, planBytes } from "../saved-plan.ts";
 import { isSelected, selectable } from "../selection.ts";
 import { signMandate } from "./document.ts";
 import { APPROVER, privateKeyOf } from "./keys.ts";
-import { limitsOf } from "./ledger.ts";
+import { leftOf, limitsOf } from "./ledger.ts";
+import { outOfScope } from "./scope.ts";
 
 /** Names of the kinds that a mandate can allow. */
 export const MANDATE_KINDS: readonly string[] = [...kinds.keys()].map((type) => type.replace("hosting_", ""));
@@ -42,7 +52,7 @@ export interface MandateFlags {
 export async function createMandate(project: Project, flags: MandateFlags, file?: string) {
   const missing = { of: APPROVER.file, why: "the variable is not set" };
   const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key", missing);
-  const { bound, plan, known } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
+  const { bound, plan, origin, known } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
   const { kinds = null, target: targets = [], uses = 1 } = flags;
   const now = project.host.clock.now();
   const asked: Mandate = {
@@ -60,8 +70,21 @@ export async function createMandate(project: Project, flags: MandateFlags, file?
   };
   const mandate = { ...asked, ...limitsOf(asked) };
   const unmatched = targets.filter((target) => !known.some((one) => isSelected(target, one)));
-  const warnings = unmatched.map((target) => problem("plan.address/mandate", { id: target }));
-  return { mandate, text: signMandate(mandate, key), plan, warnings };
+  const own = await project.declaration.moneyScale();
+  const moneyScale = origin === undefined ? own : savedScale(own, origin);
+  const warnings = [
+    ...unmatched.map((target) => problem("plan.address/mandate", { id: target })),
+    ...(plan === undefined ? [] : excessOf(mandate, plan, origin, moneyScale)),
+  ];
+  return { mandate, text: signMandate(mandate, key), plan, moneyScale, warnings };
+}
+
+/** Returns warnings about everything in the plan that its mandate does not allow. */
+function excessOf(mandate: Mandate, plan: Plan, origin: Origin, moneyScale: MoneyScale): Diagnostic[] {
+  const left = leftOf(mandate, { mandate, revoked: null, uses: [], orders: new Map(), removals: new Set() });
+  const saved = { origin, digest: mandate.plan?.digest ?? "" };
+  const found = outOfScope({ mandate, left, plan, environment: mandate.environment, saved, moneyScale });
+  return found.map((one) => ({ ...one, severity: "warning" }));
 }
 
 /** The run that applies the plan checks its proof, because the approver may not have the key of the state. */
@@ -72,6 +95,7 @@ async function ofPlan({ source }: Project, file: string) {
   return {
     bound: { project, environment, accounts, plan: { digest: hash("sha256", bytes), lineage, serial } },
     plan,
+    origin,
     known: plan.changes.map((change) => ({ address: change.address, client: clientOf(change) ?? undefined })),
   };
 }
@@ -99,6 +123,7 @@ async function ofProject(project: Project) {
   return {
     bound: { project: desired.project, ...bound },
     plan: undefined,
+    origin: undefined,
     known: selectable(desired, state, "apply"),
   };
 }

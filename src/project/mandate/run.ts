@@ -87,7 +87,7 @@ export class RunMandate {
     const { source, host } = parts;
     const { mandate } = readMandate(given.text, given.file, source.env, host.clock.now());
     const opened = new RunMandate(mandate, parts);
-    if (given.receipt !== undefined) opened.#receiptFile = await placeForPlan(source, given.receipt, "report");
+    if (given.receipt !== undefined) opened.#receiptFile = await placeForPlan(source, given.receipt, "receipt");
     // A wrong key is an error before the first request.
     await opened.#key();
     return opened;
@@ -111,7 +111,14 @@ export class RunMandate {
     this.#ledger = openLedger(store, this.#parts.host.clock);
     this.#digest = saved?.digest ?? null;
     const environment = this.#parts.source.environment?.name ?? null;
-    return outOfScope({ mandate, left: await this.#leftBeside(plan), plan, environment, saved });
+    return outOfScope({
+      mandate,
+      left: await this.#leftBeside(plan),
+      plan,
+      environment,
+      saved,
+      moneyScale: providers.moneyScale,
+    });
   }
 
   /** Returns the limits of a run. Each order also counts toward the mandate. */
