@@ -160,7 +160,9 @@ const messages = {
   "trust.file/proposed": error({
     summary: "The declaration names {file}, which is outside the project",
     detail: "An agent can change the declaration, so it can name only files in the project.",
-    remedies: ["Set the token in HOSTING_TOKEN and the state with `--state`, or move the file into the project."],
+    remedies: [
+      "Move the file into the project. Or set the token in HOSTING_TOKEN, and name the state where the server starts.",
+    ],
   }),
   "trust.file/state": error({
     summary: "The state {file} is outside the project",

@@ -153,7 +153,7 @@ describe("an agent with a mandate", { timeout: 120_000 }, () => {
     const client = await stdioClient(place);
     const plan = await call(client, "plan");
     const result = await call(client, "apply", { plan: plan.data.digest, mandate: signed(plan) });
-    expect(codesOf(result)).toEqual(["mandate.signers"]);
+    expect(codesOf(result)).toEqual(["mcp.mandate"]);
     expect(domainsOf(place)).not.toContain("www.acme.example");
   });
 

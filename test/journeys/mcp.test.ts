@@ -229,20 +229,24 @@ describe("text of the account and the declaration", { timeout: 60_000 }, () => {
   });
 
   it("never contains a secret of the environment or the state", async () => {
-    const CANARIES = ["canary-password-0123456789", "canary-from-variable-\\9876", "canary-passphrase-0123456789"];
+    const CANARIES = [
+      "canary-password-0123456789",
+      "canary-from-variable-0123456789-\\9876",
+      "canary-passphrase-0123456789",
+    ];
     const [password = "", variable = "", passphrase = ""] = CANARIES;
     const place = await startPlace({
       project: "acme",
       services: {
         www: service("www.acme.example", { password: "${env.WWW_PASSWORD}", password_version: 1 }),
-        shop: service("shop.acme.example", { reference: "${env.REFERENCE}" }),
+        shop: service("shop.acme.example", { reference: "r" }),
       },
       webhooks: { hook: { url: "https://hooks.acme.example/x", events: ["invoice.paid"] } },
     });
     const env = {
       ...place.env,
       WWW_PASSWORD: password,
-      REFERENCE: variable,
+      HOSTFORM_MCP_TOKEN: variable,
       HOSTFORM_STATE_PASSPHRASE: passphrase,
       HOSTFORM_NOTIFY_SECRET: variable,
     };
@@ -324,7 +328,7 @@ describe("the server", { timeout: 60_000 }, () => {
     ["no limit on the hosts of the token", { HOSTFORM_ALLOWED_ORIGINS: "" }, [], "HOSTFORM_ALLOWED_ORIGINS is not set"],
     ["a wrong key of an approver", { HOSTFORM_APPROVERS: "ana" }, [], "HOSTFORM_APPROVERS has no valid public keys"],
     ["a missing policy", {}, ["--policy", "none.yaml"], "The policy none.yaml cannot be used"],
-    ["a missing folder", {}, ["-C", "none"], "No hosting.yaml"],
+    ["a missing folder", {}, ["-C", "none"], "none cannot be read"],
     ["a folder for plans that cannot be created", {}, ["--plans", "/proc/x"], "cannot be kept in /proc/x"],
     ["a short token", { HOSTFORM_MCP_TOKEN: "short" }, ["--http"], "HOSTFORM_MCP_TOKEN is shorter"],
     ["an untrusted declaration", {}, ["--untrusted"], "untrusted"],
@@ -495,8 +499,8 @@ describe("the server over HTTP", { timeout: 60_000 }, () => {
   it("prints a random token once if none is set", async () => {
     const place = await startPlace(one);
     const { url, lines } = await httpServer(place, "");
-    await expect.poll(() => lines.length).toBe(2);
-    const [, token = ""] = /^Token of this run: ([\w-]{43})$/.exec(lines[1] ?? "") ?? [];
+    await expect.poll(() => lines.length).toBe(3);
+    const [, token = ""] = /^Token of this run: ([\w-]{43})$/.exec(lines[2] ?? "") ?? [];
     expect((await send(url, { authorization: `Bearer ${token}` })).status).toBe(200);
     expect((await send(url, {})).status).toBe(401);
   });
