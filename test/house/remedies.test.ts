@@ -32,6 +32,7 @@ function snippetsOf(file: string): Snippet[] {
     file,
     text: text
       .replace(/\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g, "X")
+      .replace(/\{[a-z]\w*\}/g, "X")
       .replace(/\\"/g, '"')
       .replace(/\\n/g, "\n"),
   }));

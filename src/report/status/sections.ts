@@ -2,24 +2,11 @@
 import { capitalized, formatMoney, formatNumber, type Json, readMoment, some } from "../../core/model/index.ts";
 import { withoutNamedInvoices } from "../conditions.ts";
 import { formatEstimate, plural, UNSCALED } from "../numbers.ts";
+import type { ReportTable } from "../tables.ts";
 import type { AccountReport } from "./model.ts";
 import { daysAfter } from "./money.ts";
 import type { SectionName } from "./names.ts";
 import { remarkableStates, stateNote, stateText } from "./states.ts";
-
-/** A section as a table of text. Columns without a value are omitted. */
-export interface StatusTable {
-  readonly title: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  /** Totals below the rows, one for each account and currency. */
-  readonly foot: readonly string[][];
-  /** Index of the first column with numbers. */
-  readonly from: number;
-  readonly note: string;
-  /** True if the section has problems. */
-  readonly isAlarm: boolean;
-}
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -257,8 +244,8 @@ function moneyOf({ accounts }: AccountReport) {
     formatMoney(amount, currency as string | null, scales.get(provider));
 }
 
-/** Returns the sections as tables. The last table names the sections without entries. */
-export function tablesOf(report: AccountReport, names: readonly SectionName[]): StatusTable[] {
+/** Returns the sections as tables, without columns that have no value. The last table names the sections without entries. */
+export function tablesOf(report: AccountReport, names: readonly SectionName[]): ReportTable[] {
   const { accounts, access, money: bills } = report;
   const money = moneyOf(report);
   const siteOf = sitesOf(report);

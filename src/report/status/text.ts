@@ -1,27 +1,16 @@
 // Formats an account report for a terminal, and as CSV.
 import { formatAmount } from "../../core/model/index.ts";
-import { escapeLine } from "../escape.ts";
-import { renderTable } from "../listings.ts";
-import { flow, paint as painter, type TextStyle } from "../text-style.ts";
+import { flowLine, tablesText } from "../tables.ts";
+import { paint as painter, type TextStyle } from "../text-style.ts";
 import type { AccountReport } from "./model.ts";
 import type { SectionName } from "./names.ts";
 import { AMOUNTS, closingOf, entriesOf, headlineOf, tablesOf } from "./sections.ts";
 
 /** Formats a report for a terminal. Ends with a newline. */
 export function renderReport(report: AccountReport, names: readonly SectionName[], style: TextStyle): string {
-  const { bold, dim } = painter(style.color);
-  const lines = (text: string) => `${flow(escapeLine(text), style.width).join("\n")}\n`;
-  const blocks = tablesOf(report, names).map(({ title, head, rows, foot, from, note }) => {
-    const columns = head.map((header, at) => ({
-      header: header.toUpperCase(),
-      cell: (row: readonly string[]) => row[at],
-      ...(at >= from && { align: "right" as const, whole: true }),
-    }));
-    const totals = foot.map((row) => row.map((cell) => cell || " "));
-    const table = rows.length > 0 && renderTable([...rows, ...totals], columns, { ...style, empty: "" });
-    return `${bold(title)}\n${table || ""}${note && dim(lines(note))}`;
-  });
-  return [bold(lines(headlineOf(report))), ...blocks, closingOf(report).map(lines).join("")].join("\n");
+  const head = painter(style.color).bold(flowLine(headlineOf(report), style));
+  const closing = closingOf(report).map((text) => flowLine(text, style));
+  return [head, ...tablesText(tablesOf(report, names), style), closing.join("")].join("\n");
 }
 
 /**

@@ -70,10 +70,10 @@ describe("a report of a rehearsal", () => {
   });
 
   it("cuts long sections in Markdown, and counts the rest", () => {
-    const ends = Array.from({ length: 50 }, (_, at) => ({ on: "2027-01-01", text: `end ${at}` }));
+    const ends = Array.from({ length: 80 }, (_, at) => ({ on: "2027-01-01", text: `end ${at}` }));
     const markdown = renderRehearsalMarkdown(rehearsal({ ends }), remedies);
-    expect(markdown).toContain("end 19");
-    expect(markdown).not.toContain("end 20");
-    expect(markdown).toContain("and 30 more");
+    expect(markdown).toContain("end 49");
+    expect(markdown).not.toContain("end 50");
+    expect(markdown).toContain("and 30 more rows");
   });
 });
