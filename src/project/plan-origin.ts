@@ -66,6 +66,11 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
     project: desired.project,
     declaration: await declarationOf(source, desired),
     accounts: Object.fromEntries([...desired.providers].map(([alias, config]) => [alias, addressOf(config)])),
+    scales: Object.fromEntries(
+      [...desired.providers].flatMap(([alias, { moneyScale }]) =>
+        moneyScale === undefined ? [] : [[alias, moneyScale]],
+      ),
+    ),
   };
 }
 

@@ -123,12 +123,6 @@ export async function savedFrom(
     ...(commit !== undefined && { commit }),
     ...(source.environment && { environment: source.environment.name }),
     sequence: Object.fromEntries(await Promise.all(counts)),
-    scales: Object.fromEntries(
-      [...identities.keys()].flatMap((alias) => {
-        const scale = providers.moneyScale("", alias);
-        return scale === undefined ? [] : [[alias, scale]];
-      }),
-    ),
   };
   return { request, origin: redaction.redactValue(origin) as Origin, plan };
 }

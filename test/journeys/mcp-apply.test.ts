@@ -133,6 +133,8 @@ describe("an agent with a mandate", { timeout: 120_000 }, () => {
     const first = await call(client, "plan");
     const second = await call(client, "plan");
     expect(second.data.digest).not.toBe(first.data.digest);
+    const other = await call(client, "apply", { plan: first.data.digest, mandate: signed(second) });
+    expect(other.data.diagnostics.map(({ fix }: { fix: string }) => fix).join()).toContain(second.data.digest);
     const apply = async (plan: Called, mandate: string) =>
       codesOf(await call(client, "apply", { plan: plan.data.digest, mandate }));
     expect(await apply(first, signed(second))).not.toEqual([]);

@@ -61,4 +61,9 @@ export const mandateLimits = {
       remedies: [digest === undefined ? OTHER : `Apply the saved plan with the SHA-256 ${digest}. Or: ${OTHER}`],
     }),
   ),
+  "mandate.scope/excess": warning(({ summary, detail }: Words<"summary" | "detail">) => ({
+    summary,
+    detail,
+    remedies: ["The apply will be refused. Create a mandate with wider limits, or for another plan."],
+  })),
 } satisfies Catalogue;

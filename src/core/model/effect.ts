@@ -11,8 +11,8 @@ import {
 } from "./changes.ts";
 import { idOf } from "./history-entry.ts";
 import { shownName } from "./natural-key.ts";
-import { shownUrl } from "./origin.ts";
-import { isObject, type Json } from "./value.ts";
+import { secretProgram, shownUrl } from "./origin.ts";
+import type { Json } from "./value.ts";
 
 /** Most important effect of a change. Terraform's actions hide it: a suspension is an `update` or a `forget`. */
 export type ChangeEffect =
@@ -229,30 +229,12 @@ export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider
 type Said = Pick<Effect, "kind" | "parts" | "undo"> & Partial<Effect>;
 
 function effectsOfChange(change: Change, sites: SiteFinder): Effect[] {
-  const base = {
-    address: change.address,
-    domain: sites(change) ?? null,
-    client: clientOf(change),
-  };
-  const said = saidOf(change, sites);
-  const program = programOf(change);
-  return said.map((one, at) => {
-    const isLast = at === said.length - 1;
-    const parts = isLast && program !== undefined ? say`${one.parts} Its secret goes to ${program}.` : one.parts;
-    return { ...base, ...one, parts, sentence: parts.join("") };
+  const [domain, client, program] = [sites(change) ?? null, clientOf(change), secretProgram(change)];
+  return saidOf(change, sites).map((said, at, { length }) => {
+    const isNamed = program !== undefined && at === length - 1;
+    const parts = isNamed ? say`${said.parts} Its secret goes to the program ${program}.` : said.parts;
+    return { address: change.address, domain, client, ...said, parts, sentence: parts.join("") };
   });
-}
-
-/** Returns the program that receives the new secret of a change. An approver signs for it. */
-function programOf({ actions, after, after_unknown: unknown, reasons, sensitive }: Change): Parts | undefined {
-  const output = after?.secret_output;
-  const command = isObject(output) ? output.command : undefined;
-  const isNew =
-    actions.includes("create") ||
-    (isObject(unknown) && Object.keys(unknown).some((name) => /^secret$|password$/.test(name))) ||
-    reasons.some(({ attribute = "" }) => /^(?:secret|password)/.test(attribute));
-  if (!Array.isArray(command) || !isNew) return undefined;
-  return sensitive.includes("secret_output") ? ["a program"] : say`the program ${command.join(" ")}`;
 }
 
 function saidOf(change: Change, sites: SiteFinder): Said[] {

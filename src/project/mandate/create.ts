@@ -84,7 +84,7 @@ function excessOf(mandate: Mandate, plan: Plan, origin: Origin, moneyScale: Mone
   const left = leftOf(mandate, { mandate, revoked: null, uses: [], orders: new Map(), removals: new Set() });
   const saved = { origin, digest: mandate.plan?.digest ?? "" };
   const found = outOfScope({ mandate, left, plan, environment: mandate.environment, saved, moneyScale });
-  return found.map((one) => ({ ...one, severity: "warning" }));
+  return found.map(({ summary, detail = "" }) => problem("mandate.scope/excess", { summary, detail }));
 }
 
 /** The run that applies the plan checks its proof, because the approver may not have the key of the state. */

@@ -53,7 +53,7 @@ export function outOfScope({ mandate, left, plan, environment, saved, moneyScale
   if (environment !== mandate.environment)
     refuse("it is for another environment", [environment ?? "no environment"], mandate.environment ?? "no environment");
   const why = savedProblem(mandate, saved);
-  if (why !== undefined) refuse(why, [], "", mandate.plan?.digest);
+  if (why !== undefined) refuse(why, saved?.digest ? [saved.digest] : [], "", mandate.plan?.digest);
   const changes = plan.changes.filter(isChanged);
   const named = (list: readonly { readonly address: string }[]) => list.map(({ address }) => address);
   const except = (isAllowed: (change: Change) => boolean) => named(changes.filter((change) => !isAllowed(change)));

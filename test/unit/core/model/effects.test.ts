@@ -206,7 +206,7 @@ describe("effectsOf: the consequences of a plan for people", () => {
       expect.stringMatching(/ is ordered.*\. Its secret goes to the program vault kv put x\.$/),
     ]);
     expect(text({ ...ordered, after: { ...ordered.after, ...to }, sensitive: ["secret_output"] })).toEqual([
-      expect.stringMatching(/ Its secret goes to a program\.$/),
+      expect.stringMatching(/ Its secret goes to the program \(sensitive value\)\.$/),
     ]);
     expect(text(update({ suspended: true, ...to }, { reasons: [] })).join()).not.toContain("secret");
     const renewed = { why: "declared", attribute: "password_version", text: "" } as const;
