@@ -458,8 +458,8 @@ export const samples: Samples = {
     {
       id: "m1",
       what: "it is another saved plan",
-      found: ["1".repeat(64)],
-      allowed: "0".repeat(64),
+      found: ["1f0"],
+      allowed: "",
       digest: "0".repeat(64),
     },
   ],
