@@ -14,6 +14,7 @@ import {
   escapeLine,
   type MandateRow,
   mandateLines,
+  moneyLines,
   type ReceiptRow,
   renderMandates,
   renderReceipts,
@@ -48,15 +49,15 @@ export const runMandateCreate: Action<CreateFlags, [plan?: string]> = async (ter
     raiseUsage("usage/required", { command: "mandate create", flags: "--kinds" });
   // A wrong place is an error before the key is used.
   if (out !== undefined) await placeForPlan(project.source, out, "mandate");
-  const { mandate, text, plan, warnings } = await createMandate(project, flags, file);
+  const { mandate, text, plan, moneyScale, warnings } = await createMandate(project, flags, file);
   if (out !== undefined) await writeMandate(project.source, out, text);
   if (terminal.json) printJson(terminal, "mandate create", { mandate, file: out ?? null, text });
   else if (out === undefined) terminal.exact(text, "The mandate");
   project.log.warn(...warnings);
   // The approver decides by every effect.
   const effects = plan === undefined ? [] : effectsOf(plan).map(({ sentence }) => `  ${escapeLine(sentence)}`);
-  const lines = mandateLines(mandate, await project.declaration.moneyScale());
-  for (const line of [...lines, ...effects]) say(terminal, line);
+  const money = plan === undefined ? [] : moneyLines(plan, moneyScale);
+  for (const line of [...mandateLines(mandate, moneyScale), ...effects, ...money]) say(terminal, line);
   return 0;
 };
 

@@ -3,7 +3,10 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import path from "node:path";
 import { Writable } from "node:stream";
-import { makeFolder } from "../core/files/index.ts";
+import { exists, makeFolder } from "../core/files/index.ts";
+import { attempt, fileFailure } from "../core/model/index.ts";
+import { APPROVER, trustedKeys } from "../project/mandate/keys.ts";
+import { RunPolicy } from "../project/run-policy.ts";
 import { plansFolder } from "../project/saved-plan.ts";
 import { escapeLine } from "../report/index.ts";
 import type { Context } from "./mcp/call.ts";
@@ -20,16 +23,29 @@ interface McpFlags {
 }
 
 /** Runs `hostform mcp`: serves one client on the standard streams, or several clients over HTTP. Ends with its input, or at Ctrl-C. */
-export const runMcp: Action<McpFlags> = async (terminal, project, flags) => {
-  const { source, redaction } = project;
-  const { HOSTFORM_MCP_TOKEN: given, HOSTFORM_ALLOWED_ORIGINS: origins } = source.env;
+export const runMcp: Action<McpFlags> = async (terminal, outer, flags) => {
+  const { HOSTFORM_MCP_TOKEN: given, HOSTFORM_ALLOWED_ORIGINS: origins } = outer.source.env;
+  const token = given ?? randomBytes(32).toString("base64url");
+  // Each call learns the secrets of this environment.
+  const env = { ...outer.source.env, HOSTFORM_MCP_TOKEN: token };
+  const project = outer.on({ ...outer.source, env, isProposed: true });
+  const { source } = project;
   for (const name of Object.keys(source.env))
     if (name.startsWith("HOSTFORM_MANDATE_KEY")) raise("mcp.start/key", { name });
   if (!origins) raise("mcp.start/origins", {});
+  if (token.length < 32) raise("mcp.start/token", {});
+  if (source.env.HOSTFORM_APPROVERS === undefined)
+    terminal.err(`HOSTFORM_APPROVERS is not set, so the tool \`apply\` is refused.\n`);
+  else trustedKeys(env, APPROVER);
+  if (!exists(source.dir)) await project.declaration.load();
+  await RunPolicy.open(source);
   const sdk = await loadSdk();
   const plans = flags.plans ? path.resolve(source.cwd, flags.plans) : plansFolder(source.env);
   if (plans === undefined) raise("mcp.start/folder", {});
-  makeFolder(plans);
+  attempt(
+    () => makeFolder(plans),
+    (error) => raise("mcp.start/plans", { folder: plans, why: fileFailure(error) }),
+  );
   const stops = stopsOf(terminal);
   const context: Context = {
     ...{ project, plans, now: stops.now },
@@ -54,13 +70,10 @@ export const runMcp: Action<McpFlags> = async (terminal, project, flags) => {
       await Promise.race([closed, once(stdin, "end"), aborted(stops.soon)]);
       await server.close();
     } else {
-      const token = given ?? randomBytes(32).toString("base64url");
-      if (token.length < 32) raise("mcp.start/token", {});
       const address = { host: HOST, port: Number(flags.http === true ? 0 : flags.http) };
       const receiver = await receiveAt(address, httpHandler(sdk, context, token, onError), "--http");
       terminal.err(`The MCP server runs at ${receiver.url}/mcp until Ctrl-C.\n`);
       if (given === undefined) terminal.err(`Token of this run: ${token}\n`);
-      redaction.learn("env.HOSTFORM_MCP_TOKEN", token);
       await aborted(stops.soon);
       await receiver.close(AbortSignal.abort());
     }

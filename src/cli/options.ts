@@ -142,7 +142,7 @@ export function addGuardOptions(command: CliCommand): CliCommand {
     .option("--max-orders <n>", "order at most this many services and domains", wholeNumber(0, 1_000_000))
     .option(
       "--max-spend <currency=amount>",
-      "spend at most this much, in the unit that `hostform plans` shows, such as USD=20000 (repeatable)",
+      "spend at most this much, in the unit that `hostform plans --json` shows, such as USD=20000 (repeatable)",
       spend,
     )
     .option("--max-removals <n>", "remove at most this many resources", wholeNumber(0, 1_000_000))

@@ -1,6 +1,6 @@
 /** Runs `show`: prints a saved plan or the state. Sends no request and takes no lock. */
 
-import type { Origin } from "../project/plan-origin.ts";
+import { type Origin, savedScale } from "../project/plan-origin.ts";
 import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
 import { secretNames } from "../project/secrets.ts";
 import {
@@ -31,7 +31,7 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
   const format = formatOf(terminal, flags);
   if (file !== undefined) {
     const { plan, origin } = await readSavedPlan(project, file);
-    printPlan(terminal, plan, await project.declaration.moneyScale(), format);
+    printPlan(terminal, plan, savedScale(await project.declaration.moneyScale(), origin), format);
     if (format === "text") terminal.out(`\n${escapeLine(originText(plan.timestamp, origin))}\n`);
     return 0;
   }

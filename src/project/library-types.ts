@@ -50,6 +50,8 @@ export interface LoadOptions {
   readonly policy?: readonly string[];
   /** True if untrusted people may have written the declaration. It can then be planned but not applied. Default: false. */
   readonly untrusted?: boolean;
+  /** True if an agent writes the declaration. @internal */
+  readonly isProposed?: boolean | undefined;
   /** Allows HTTP without TLS to other hosts than loopback. Default: false. */
   readonly insecureHttp?: boolean;
   /**

@@ -97,6 +97,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     policy: policy.map((file) => path.resolve(dir, file)),
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
+    isProposed: options.isProposed,
     lockTimeoutMs: options.lockTimeoutMs,
     ...(templates && { templates: await templatesIn(path.resolve(dir, templates.file)) }),
     ...(typeof sends === "object" && { channels: sends }),

@@ -157,6 +157,13 @@ const messages = {
     summary: "The policy {file} is in the untrusted project",
     remedies: ["Use the policy of the main branch, in another folder."],
   }),
+  "trust.file/proposed": error({
+    summary: "The declaration names {file}, which is outside the project",
+    detail: "An agent can change the declaration, so it can name only files in the project.",
+    remedies: [
+      "Move the file into the project. Or set the token in HOSTING_TOKEN, and name the state where the server starts.",
+    ],
+  }),
   "trust.file/state": error({
     summary: "The state {file} is outside the project",
     remedies: ["Remove this setting from the declaration, and set it in the environment.", TRUST],
@@ -247,9 +254,13 @@ const messages = {
   "plan.saved/file": error({ summary: "{file} {what}", detail: "{detail}", remedies: [NEW_PLAN] }),
   "plan.saved/stale": error({ summary: "{summary}", detail: "{detail}", remedies: [NEW_PLAN, "No request was sent."] }),
   "usage/place": error(({ file, detail, holds }: File & Words<"detail" | "holds">) => ({
-    summary: `The ${holds} cannot be ${holds === "report" ? "written to" : "saved as"} ${file}`,
+    summary: `The ${holds} cannot be ${holds === "plan" || holds === "mandate" ? "saved as" : "written to"} ${file}`,
     detail: `${detail} Nothing was changed.`,
-    remedies: [holds === "mandate" ? "Name another file." : advise(holds === "plan" ? "name_plan" : "name_report")],
+    remedies: [
+      holds === "plan" || holds === "report"
+        ? advise(holds === "plan" ? "name_plan" : "name_report")
+        : `Name another file, such as acme.${holds}.`,
+    ],
   })),
   "state.backend/forgotten": error(({ file }: File) => ({
     summary: "The backend has no state yet, but the project's folder has a state file",

@@ -42,6 +42,8 @@ export interface Origin {
   readonly commit?: string;
   /** Name of the environment, for a mandate. The files and the state decide. */
   readonly environment?: string;
+  /** Provider alias -> `money_scale`, for readers of the plan without a setting of their own. */
+  readonly scales?: Readonly<Record<string, number>>;
   /** Provider alias -> number of creates in the account store. Only for people. */
   readonly sequence?: Readonly<Record<string, number>>;
 }
@@ -64,8 +66,19 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
     project: desired.project,
     declaration: await declarationOf(source, desired),
     accounts: Object.fromEntries([...desired.providers].map(([alias, config]) => [alias, addressOf(config)])),
+    scales: Object.fromEntries(
+      [...desired.providers].flatMap(([alias, { moneyScale }]) =>
+        moneyScale === undefined ? [] : [[alias, moneyScale]],
+      ),
+    ),
   };
 }
+
+/** Returns the `money_scale` of a saved plan. The settings of this run come first. */
+export const savedScale =
+  (own: MoneyScale, { scales = {} }: Pick<Origin, "scales">): MoneyScale =>
+  (currency, alias) =>
+    own(currency, alias) ?? scales[alias];
 
 const stale = (summary: string, detail: string) => raise("plan.saved/stale", { summary, detail });
 

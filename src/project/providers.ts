@@ -17,6 +17,7 @@ import type { OpenStore } from "./library-types.ts";
 import { requireMandate } from "./mandate/gate.ts";
 import { learnToken, type Redaction } from "./redaction.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
+import { requireProposed } from "./trust.ts";
 
 /** A provider in use: its account, and the client that can change the account. */
 export interface Provider {
@@ -308,7 +309,8 @@ function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl
 
 export const DEFAULT_TOKEN = "HOSTING_TOKEN";
 
-async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
+async function tokenOf(config: ProviderConfig, project: ProjectSource, log: Log): Promise<string> {
+  const { env, cwd } = project;
   const { alias, tokenEnv, tokenFile } = config;
   const place = placeOf(config);
   const variable = tokenEnv ?? (alias === "default" ? DEFAULT_TOKEN : undefined);
@@ -319,6 +321,7 @@ async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log:
     });
   }
   const source = tokenFile === undefined ? { env: variable ?? "" } : { file: path.resolve(cwd, tokenFile) };
+  if (source.file !== undefined) requireProposed(project, source.file);
   const reading = { env, of: `provider ${alias}`, relativeTo: "the declaration", place };
   const { token, readableByOthers } = await readToken(source, reading);
   if (readableByOthers && source.file !== undefined) {

@@ -88,7 +88,7 @@ const FOREIGN = "is not a plan that hostform saved";
 export async function placeForPlan(
   source: ProjectSource,
   file: string,
-  holds: "plan" | "report" | "mandate" = "plan",
+  holds: "plan" | "report" | "mandate" | "receipt" = "plan",
 ): Promise<string> {
   const forbid = (detail: string) => raise("usage/place", { file, detail, holds });
   return orUnwritable(file, holds, async () => {
@@ -110,10 +110,10 @@ export async function placeForPlan(
     if (form === "folder") forbid("It is a folder.");
     const beginning = form === "file" ? (await read(target, { limit: BEGINNING_BYTES })).toString() : "";
     const isPlan = beginsAsPlan(beginning);
-    const isOwn = { plan: isPlan, mandate: beginsAsMandate(beginning), report: true }[holds];
+    const isOwn = { plan: isPlan, mandate: beginsAsMandate(beginning), report: true, receipt: true }[holds];
     if (form !== undefined && !isOwn)
       forbid(`The file there is not a ${holds} that hostform saved, and would be overwritten.`);
-    if (holds === "report" && isPlan) forbid("The file there is a plan that hostform saved.");
+    if (isPlan && holds !== "plan") forbid("The file there is a plan that hostform saved.");
     if (form !== undefined && form !== "file") forbid("It is no file.");
     const temporary = beside(target);
     await createSynced(systemDisk, temporary, "");
@@ -380,6 +380,7 @@ const shape = z.looseObject({
     commit: z.string().optional(),
     environment: z.string().optional(),
     sequence: z.record(z.string(), z.int()).optional(),
+    scales: z.record(z.string(), z.int().min(0).max(4)).optional(),
   }),
   plan: z.looseObject({
     timestamp: z.string(),

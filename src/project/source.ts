@@ -55,6 +55,8 @@ export interface ProjectSource {
   readonly insecureHttp: boolean;
   /** True if untrusted people may have written the declaration. */
   readonly untrusted?: boolean;
+  /** True if an agent writes the declaration. It reads only variables in HOSTFORM_ENV_ALLOW, and files in the project. */
+  readonly isProposed?: boolean | undefined;
   /**
    * Maximum wait in milliseconds for a locked state and for the create lock. Default: do not wait for the state, and wait for
    * the create lock without a limit.

@@ -332,11 +332,13 @@ export function reportOf(
       is_complete: full && !unread.some(({ what }) => what === nestedKind.section),
       grants,
     },
-    drift: plan.changes.flatMap(({ address, reasons, sensitive, before, after }) =>
+    drift: plan.changes.flatMap(({ address, reasons, sensitive, before, after, actions, config }) =>
       reasons.flatMap(({ why, attribute }) => {
         if (why !== "drift" || attribute === undefined) return [];
         const valueIn = (side: JsonObject | null) => shown(side ?? {}, sensitive)[attribute] ?? null;
-        return [{ ...aboutOf(address), attribute, declared: valueIn(after), live: valueIn(before), since: null }];
+        // A value that the API cannot change stays as it is in the plan.
+        const declared = valueIn(actions[0] === "no-op" ? { ...after, ...config } : after);
+        return [{ ...aboutOf(address), attribute, declared, live: valueIn(before), since: null }];
       }),
     ),
     changes: (isPart || only !== undefined ? [] : past.slice(-MOST_CHANGES)).toReversed().map((one) => ({

@@ -53,7 +53,7 @@ export async function refuseUntrusted(
 
 /** Returns the function that decides which environment variables to withhold. Undefined for a trusted declaration. */
 export function variableGate(source: ProjectSource): ((name: string) => boolean) | undefined {
-  if (source.untrusted !== true) return undefined;
+  if (source.untrusted !== true && source.isProposed !== true) return undefined;
   const isOpen = openVariables(source.env);
   return (name) => !isOpen(name);
 }
@@ -116,8 +116,15 @@ function rootsOf(source: ProjectSource): string[] {
 
 /** Rejects a state outside the project, unless the user named it. @throws HostformError `trust.file`. */
 export function requireOwnState(source: ProjectSource, file: string): void {
+  if (source.stateNamed !== true) requireProposed(source, file);
   if (source.untrusted !== true) return;
   requireStateIn(source.stateNamed ? [path.dirname(file)] : rootsOf(source), source, file);
+}
+
+/** Rejects a file outside the project that the declaration of an agent names. @throws HostformError `trust.file`. */
+export function requireProposed(source: ProjectSource, file: string): void {
+  if (source.isProposed === true && !liesIn(rootsOf(source), file))
+    raise("trust.file/proposed", { file: path.relative(source.cwd, file) });
 }
 
 /** Rejects a state whose files are outside of these folders or not regular files. @param file Absolute path. */

@@ -17,6 +17,7 @@ import { ROOT } from "../support/built-once.ts";
 import { builtPackage } from "../support/built-package.ts";
 import { startCanary } from "../support/canary.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { newKey } from "../support/mandates.ts";
 import { call, httpServer, runProgram, startPlace, stdioClient, TOKEN } from "../support/mcp-client.ts";
 
 const service = (domain: string, more: object = {}) => ({ plan_id: 11, currency: "USD", domain, ...more });
@@ -155,6 +156,12 @@ describe("an agent on the standard streams", { timeout: 60_000 }, () => {
 
   it("cannot apply without a mandate, and learns how a person signs one", async () => {
     const place = await startPlace(one);
+    const alone = await stdioClient(place);
+    const { data } = await call(alone, "apply", { plan: "0".repeat(64) });
+    expect(data.diagnostics).toMatchObject([
+      { code: "mcp.mandate", summary: expect.stringContaining("HOSTFORM_APPROVERS") },
+    ]);
+    place.env.HOSTFORM_APPROVERS = newKey().trusted;
     const client = await stdioClient(place);
     const { data: plan } = await call(client, "plan");
     const refused = await call(client, "apply", { plan: plan.digest });
@@ -222,20 +229,24 @@ describe("text of the account and the declaration", { timeout: 60_000 }, () => {
   });
 
   it("never contains a secret of the environment or the state", async () => {
-    const CANARIES = ["canary-password-0123456789", "canary-from-variable-\\9876", "canary-passphrase-0123456789"];
+    const CANARIES = [
+      "canary-password-0123456789",
+      "canary-from-variable-0123456789-\\9876",
+      "canary-passphrase-0123456789",
+    ];
     const [password = "", variable = "", passphrase = ""] = CANARIES;
     const place = await startPlace({
       project: "acme",
       services: {
         www: service("www.acme.example", { password: "${env.WWW_PASSWORD}", password_version: 1 }),
-        shop: service("shop.acme.example", { reference: "${env.REFERENCE}" }),
+        shop: service("shop.acme.example", { reference: "r" }),
       },
       webhooks: { hook: { url: "https://hooks.acme.example/x", events: ["invoice.paid"] } },
     });
     const env = {
       ...place.env,
       WWW_PASSWORD: password,
-      REFERENCE: variable,
+      HOSTFORM_MCP_TOKEN: variable,
       HOSTFORM_STATE_PASSPHRASE: passphrase,
       HOSTFORM_NOTIFY_SECRET: variable,
     };
@@ -315,6 +326,10 @@ describe("the server", { timeout: 60_000 }, () => {
   it.each([
     ["a key that signs mandates", { HOSTFORM_MANDATE_KEY_FILE: "key.pem" }, [], "HOSTFORM_MANDATE_KEY_FILE is set"],
     ["no limit on the hosts of the token", { HOSTFORM_ALLOWED_ORIGINS: "" }, [], "HOSTFORM_ALLOWED_ORIGINS is not set"],
+    ["a wrong key of an approver", { HOSTFORM_APPROVERS: "ana" }, [], "HOSTFORM_APPROVERS has no valid public keys"],
+    ["a missing policy", {}, ["--policy", "none.yaml"], "The policy none.yaml cannot be used"],
+    ["a missing folder", {}, ["-C", "none"], "none cannot be read"],
+    ["a folder for plans that cannot be created", {}, ["--plans", "/proc/x"], "cannot be kept in /proc/x"],
     ["a short token", { HOSTFORM_MCP_TOKEN: "short" }, ["--http"], "HOSTFORM_MCP_TOKEN is shorter"],
     ["an untrusted declaration", {}, ["--untrusted"], "untrusted"],
     ["a stack", {}, ["--stack", "cdktf.out"], "does not work on a stack"],
@@ -360,6 +375,80 @@ it("sends the token to no host that the agent writes into the declaration", asyn
   for (const name of ["plan", "status", "rehearse"])
     expect(await call(client, name)).toMatchObject({ failed: true, data: { diagnostics: [{ code: "trust.origin" }] } });
   expect(canary.requests).toEqual([]);
+});
+
+describe("a declaration that the agent writes", { timeout: 60_000 }, () => {
+  it("reads only the variables that HOSTFORM_ENV_ALLOW names", async () => {
+    const place = await startPlace({
+      ...one,
+      variables: { d: { default: "${env.GITHUB_TOKEN}.example" } },
+      services: { www: service("${var.d}") },
+    });
+    Object.assign(place.env, { GITHUB_TOKEN: "ghp-agents-want-it", HOSTFORM_ENV_ALLOW: "SITE", SITE: "site.example" });
+    const client = await stdioClient(place);
+    for (const name of ["validate", "plan", "status", "rehearse"]) {
+      const { data, whole } = await call(client, name);
+      expect(data.diagnostics).toMatchObject([{ code: "trust.untrusted" }]);
+      expect(whole).not.toContain("ghp-agents");
+    }
+    place.declare({ ...one, services: { www: service("${env.SITE}") } });
+    expect((await call(client, "plan")).data.effects).toMatchObject([{ domain: "site.example" }]);
+  });
+
+  it("names no token and no state outside of the project", async () => {
+    const place = await startPlace({ ...one, providers: { default: { token_file: "/etc/hostname" } } });
+    const refusals = async (...options: string[]) => {
+      const client = await stdioClient(place, options);
+      const answers = await Promise.all(["plan", "status"].map((name) => call(client, name)));
+      return answers.map(({ data }) => data.diagnostics[0].code);
+    };
+    expect(await refusals()).toEqual(["trust.file", "trust.file"]);
+    place.declare(one);
+    mkdirSync(path.join(place.dir, "environments"));
+    writeFileSync(path.join(place.dir, "environments/far.yaml"), "state: /etc/hostname\n");
+    expect(await refusals("-e", "far")).toEqual(["trust.file", "trust.file"]);
+  });
+
+  it("runs no program and reads no secret before an apply", async () => {
+    const place = await startPlace({
+      ...one,
+      services: {
+        www: service("www.acme.example", { password: { command: ["touch", "ran"] }, password_version: 1 }),
+        api: service("api.acme.example", { secret_output: { command: ["touch", "ran"] } }),
+      },
+      webhooks: {
+        hook: { url: "https://h.example/x", events: ["invoice.paid"], secret_output: { command: ["touch", "ran"] } },
+      },
+    });
+    const client = await stdioClient(place);
+    for (const name of ["validate", "plan", "status", "rehearse"]) {
+      const { data, failed } = await call(client, name);
+      expect(failed, JSON.stringify(data)).toBe(false);
+      if (name === "plan")
+        expect(
+          data.effects.filter(({ sentence }: { sentence: string }) => sentence.includes("the program touch ran")),
+        ).toHaveLength(2);
+    }
+    expect(existsSync(path.join(place.dir, "ran"))).toBe(false);
+  });
+
+  it("gets the same answer for the same input, whatever an earlier declaration called a secret", async () => {
+    const place = await startPlace(one);
+    place.env.HOSTFORM_ENV_ALLOW = "SECRET";
+    place.env.SECRET = "www.acme.example";
+    const client = await stdioClient(place);
+    const before = (await call(client, "validate")).data;
+    const edit = { edit: "remove", words: ["hosting_service.www"] };
+    const first = (await call(client, "edit", edit)).data;
+    place.declare({
+      ...one,
+      services: { www: service("www.acme.example", { password: { env: "SECRET" }, password_version: 1 }) },
+    });
+    for (const name of ["validate", "plan"]) await call(client, name);
+    place.declare(one);
+    expect((await call(client, "validate")).data).toEqual(before);
+    expect((await call(client, "edit", edit)).data).toEqual(first);
+  });
 });
 
 it("finds relative paths of its environment in its own folder, and not in the project that the agent edits", async () => {
@@ -410,8 +499,8 @@ describe("the server over HTTP", { timeout: 60_000 }, () => {
   it("prints a random token once if none is set", async () => {
     const place = await startPlace(one);
     const { url, lines } = await httpServer(place, "");
-    await expect.poll(() => lines.length).toBe(2);
-    const [, token = ""] = /^Token of this run: ([\w-]{43})$/.exec(lines[1] ?? "") ?? [];
+    await expect.poll(() => lines.length).toBe(3);
+    const [, token = ""] = /^Token of this run: ([\w-]{43})$/.exec(lines[2] ?? "") ?? [];
     expect((await send(url, { authorization: `Bearer ${token}` })).status).toBe(200);
     expect((await send(url, {})).status).toBe(401);
   });
@@ -438,6 +527,15 @@ describe("the server over HTTP", { timeout: 60_000 }, () => {
     expect((await send(`http://${host}/`, {})).status).toBe(404);
     expect((await send(url, {}, "", "PUT")).status).toBe(405);
     expect((await send(url, {}, "x".repeat(1_100_000)).catch(() => ({ status: 413 }))).status).toBe(413);
+  });
+
+  it("accepts the scheme in lower case, and names a port in use", async () => {
+    const place = await startPlace(one);
+    const { url } = await httpServer(place);
+    expect((await send(url, { authorization: `bearer ${TOKEN}` })).status).toBe(200);
+    const { code, err } = await runProgram(place, ["mcp", "--http", new URL(url).port]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/it is in use \[mcp.start\]/);
   });
 
   it("ends in order at Ctrl-C", async () => {

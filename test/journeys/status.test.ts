@@ -192,6 +192,15 @@ describe("an account with problems", () => {
     ]);
   });
 
+  it("shows the declared value of a domain that somebody changed at the host", async () => {
+    const project = await agency();
+    project.control.change("services", await idOf(project, "c"), { domain: "moved.example" });
+    const report: AccountReport = JSON.parse((await project.run("status", "--json")).out);
+    expect(report.drift).toMatchObject([
+      { address: "hosting_service.c", attribute: "domain", declared: "c.example", live: "moved.example" },
+    ]);
+  });
+
   it("does not count a declared service that no longer exists as synced", async () => {
     const project = await agency();
     project.control.terminateService(await idOf(project, "c"));

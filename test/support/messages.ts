@@ -459,7 +459,17 @@ export const samples: Samples = {
   "mandate.store/revoke": [{ id: "m1" }],
   "account.foreign/mandate": [{ id: "m1" }],
   "mandate.receipt": [{ id: "m1", reason: "the disk is full" }],
-  "mandate.scope": [{ id: "m1", what: "other targets", found: ["hosting_service.www"], allowed: "client:acme" }],
+  "mandate.scope": [
+    { id: "m1", what: "other targets", found: ["hosting_service.www"], allowed: "client:acme" },
+    {
+      id: "m1",
+      what: "it is another saved plan",
+      found: ["1f0"],
+      allowed: "",
+      digest: "0".repeat(64),
+    },
+  ],
+  "mandate.scope/excess": [{ summary: "Mandate m1 does not allow this plan: it orders too much", detail: "Plan: a." }],
   "guard.removals": [{ ...removals, limit: 1 }],
   "guard.removals/percent": [{ ...removals, by: "max_removals_percent", limit: 10 }],
   "guard.removals/all": [removals],

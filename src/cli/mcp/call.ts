@@ -19,15 +19,28 @@ export interface Context {
 export interface Call {
   readonly context: Context;
   readonly project: Project;
+  /** True if the result replaces the latest one. An apply sets it with its first change. */
+  isKept: boolean;
   load(): Promise<LoadedProject>;
   readonly work: { readonly signal: AbortSignal; readonly now: AbortSignal; readonly onProgress: () => void };
 }
 
 /** Reads the declaration, as a program that uses the library does. */
 export function load({ project: { source } }: Context): Promise<LoadedProject> {
-  const { dir: directory, cwd, environment, files, policy, insecureHttp, lockTimeoutMs, env } = source;
+  const { dir: directory, cwd, environment, files, policy, insecureHttp, lockTimeoutMs, env, isProposed } = source;
   const state = source.stateNamed ? source.state : undefined;
   return loadProject({
-    ...{ directory, cwd, environment: environment?.name, files, policy, insecureHttp, lockTimeoutMs, env, state },
+    ...{
+      directory,
+      cwd,
+      environment: environment?.name,
+      files,
+      policy,
+      insecureHttp,
+      lockTimeoutMs,
+      env,
+      isProposed,
+      state,
+    },
   });
 }

@@ -37,6 +37,6 @@ function refusal({ headers, url, socket }: IncomingMessage, token: string): numb
   if (!hosts.includes(host) || !hosts.some((one) => origin === `http://${one}`)) return 403;
   // Digests have the same length, so the time of the comparison shows nothing about the token.
   const digest = (text: string) => hash("sha256", text, "buffer");
-  if (!timingSafeEqual(digest(authorization), digest(`Bearer ${token}`))) return 401;
+  if (!timingSafeEqual(digest(authorization.replace(/^bearer /i, "Bearer ")), digest(`Bearer ${token}`))) return 401;
   return url === "/mcp" ? undefined : 404;
 }

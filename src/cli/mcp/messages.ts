@@ -26,6 +26,16 @@ const messages = {
     summary: "The user has no home folder for the plans",
     remedies: ["Pass `--plans DIR`."],
   })),
+  "mcp.start/plans": error({
+    summary: "The plans cannot be kept in {folder}: {why}",
+    remedies: ["Pass a folder that you may write to: `--plans DIR`."],
+  }),
+  "mcp.mandate/approvers": error({
+    summary: "HOSTFORM_APPROVERS is not set for the MCP server, so it applies nothing",
+    remedies: [
+      "Ask a person to set HOSTFORM_APPROVERS to the public keys of the approvers, and to start the server again.",
+    ],
+  }),
   "mcp.plan": error(({ digest }: Words<"digest">) => ({
     summary: `There is no plan ${digest}`,
     remedies: ["Call the tool `plan`, and pass the digest in its result."],

@@ -31,7 +31,13 @@ const READS = { readOnlyHint: true };
 
 const word = z.string().min(1).max(300);
 const words = z.array(word).max(100).default([]);
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const targets = words.describe(
+  "Addresses (`hosting_service.www`), patterns (`hosting_service.*`) or clients (`client:acme`)",
+);
+const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe("`digest` in a result of `plan`");
 
 export const tools: Readonly<Record<string, Tool>> = {
   validate: tool(
@@ -41,8 +47,8 @@ export const tools: Readonly<Record<string, Tool>> = {
     async (_, { project }) => validationOf((await project.declaration.check()).diagnostics, yamlRemedies),
   ),
   plan: tool(
-    { targets: words },
-    "Compares the account with the declaration, and saves the plan. Returns its digest for `apply`, and its effects for a person. `targets`: only these addresses, patterns or clients (`client:acme`).",
+    { targets },
+    "Compares the account with the declaration, and saves the plan. Returns its digest for `apply`, and its effects for a person. `targets`: only these.",
     { destructiveHint: false },
     async ({ targets }, { load, work, context: { plans } }) => {
       const plan = await (await load()).plan({ targets, ...work });
@@ -59,11 +65,11 @@ export const tools: Readonly<Record<string, Tool>> = {
   rehearse: tool(
     {
       plan: digest.optional(),
-      months: z.int().min(1).max(36).default(12),
-      faults: z.boolean().default(false),
-      unpaid: z.enum(UNPAID).default("none"),
+      months: z.int().min(1).max(36).default(12).describe("Number of months after the apply"),
+      faults: z.boolean().default(false).describe("Also with lost responses and crashes"),
+      unpaid: z.enum(UNPAID).default("none").describe("Invoices that nobody pays"),
     },
-    "Applies a plan in a sandbox with a copy of the account, and lets `months` pass there: outages, cash, expiries. Without `plan`, plans first. `faults`: also with lost responses and crashes. `unpaid`: invoices that nobody pays.",
+    "Applies a plan in a sandbox with a copy of the account, and lets `months` pass there: outages, cash, expiries. Without `plan`, plans first.",
     READS,
     async ({ plan: digest, ...options }, { load, work, context }) => {
       const project = await load();
@@ -74,10 +80,13 @@ export const tools: Readonly<Record<string, Tool>> = {
   ),
   status: tool(
     {
-      targets: words,
-      section: z.enum(["attention", "services", "objects", "money", "access", "drift", "changes"]).optional(),
+      targets,
+      section: z
+        .enum(["attention", "services", "objects", "money", "access", "drift", "changes"])
+        .optional()
+        .describe("Only this part"),
     },
-    "Reads the account: offline sites, unpaid invoices, renewals, access, differences. `section`: only this part.",
+    "Reads the account: offline sites, unpaid invoices, renewals, access, differences.",
     READS,
     async ({ targets, section }, { load, work }) => {
       const { report } = await (await load()).status({ targets, ...work });
@@ -87,7 +96,7 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   ),
   explain: tool(
-    { about: word },
+    { about: word.describe("Code, address or name of a page") },
     "Explains an error code (`plan.exists`), an address (its place in the declaration, its condition, its planned change) or a page of the documentation (`orders`).",
     READS,
     ({ about }, call) => explain(about, call),
@@ -96,12 +105,12 @@ export const tools: Readonly<Record<string, Tool>> = {
     {
       edit: z.enum(Object.keys(EDITS) as (keyof typeof EDITS)[]),
       words,
-      unpaidOverDays: z.int().min(0).max(9_999).optional(),
-      paid: z.boolean().default(false),
-      template: word.optional(),
-      client: word.optional(),
+      unpaidOverDays: z.int().min(0).max(9_999).optional().describe("For suspend: services with older unpaid invoices"),
+      paid: z.boolean().default(false).describe("For unsuspend: services without unpaid invoices"),
+      template: word.optional().describe("Template of the declaration, for add"),
+      client: word.optional().describe("Client of the new service, for add"),
     },
-    "Returns the difference that an edit of the YAML would make. Writes nothing. `words`: suspend or unsuspend SERVICE…, remove or accept ADDRESS, rename ADDRESS NAME, handOver CLIENT, add DOMAIN with `template`, revoke EMAIL. `unpaidOverDays` is for suspend, `paid` for unsuspend.",
+    "Returns the difference that an edit of the YAML would make. Writes nothing. `words`: suspend or unsuspend SERVICE…, remove or accept ADDRESS, rename ADDRESS NAME, handOver CLIENT, add DOMAIN with `template`, revoke EMAIL.",
     READS,
     async ({ edit, words, unpaidOverDays: days, ...others }, { project }) => {
       const flags = { ...others, unpaidOver: days && days * 86_400_000 };
@@ -114,17 +123,25 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   ),
   apply: tool(
-    { plan: digest, mandate: z.string().max(65_536).optional() },
+    { plan: digest, mandate: z.string().max(65_536).optional().describe("Whole text of the file") },
     "Applies exactly a plan of the tool `plan`, which may cost money. Requires a mandate: the text of a file that a person signed.",
     { destructiveHint: true, idempotentHint: true },
-    async ({ plan: digest, mandate }, { load, work, context }) => {
+    async ({ plan: digest, mandate: text }, call) => {
+      const { load, work, context } = call;
+      if (context.project.source.env.HOSTFORM_APPROVERS === undefined) raise("mcp.mandate/approvers", {});
       const project = await load();
       const plan = await planOf(project, context.plans, digest);
-      if (mandate === undefined) raise("mcp.mandate", { file: fileOf(context.plans, digest) });
+      if (text === undefined) raise("mcp.mandate", { file: fileOf(context.plans, digest) });
       if (context.isApplying) raise("mcp.busy", {});
       context.isApplying = true;
+      const onEvent = () => {
+        call.isKept = true;
+        work.onProgress();
+      };
+      // Agents often drop the last newline of a text.
+      const mandate = text.endsWith("\n") ? text : `${text}\n`;
       try {
-        return await project.apply(plan, { mandate, ...work, onEvent: work.onProgress });
+        return await project.apply(plan, { mandate, ...work, onEvent });
       } finally {
         context.isApplying = false;
       }

@@ -17,7 +17,11 @@ export function registerMandate({ command, action }: Registration): void {
     .argument("[plan]", "allow only this saved plan, once; without a plan, a missing limit allows nothing")
     .option("--kinds <kinds>", "only changes of these kinds, such as service,grant; required without a plan", words)
     .option("--max-orders <n>", "maximum number of orders in all uses", number)
-    .option("--max-spend <currency=amount>", "maximum amount in all uses, such as USD=5000 (repeatable)", spend)
+    .option(
+      "--max-spend <currency=amount>",
+      "maximum amount in all uses, in the unit that `hostform plans --json` shows, such as USD=5000 (repeatable)",
+      spend,
+    )
     .option("--max-removals <n>", "maximum number of removals in all uses", number)
     .option("--target <address>", "only this resource, a pattern, or client:NAME (repeatable)", collect)
     .option("--no-offline", "refuse each plan that takes a site offline")

@@ -71,6 +71,10 @@ function refusal(error: unknown, { host, port }: ListenAddress, option?: string)
   if (code === undefined) return error;
   const what = option === "--metrics" ? "serve metrics" : "listen";
   const summary = `Cannot ${what} at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
+  if (option === "--http") {
+    const remedies = ["Choose another port with --http PORT. The default is any free port."];
+    return new HostformError([{ severity: "error", code: "mcp.start", summary, remedies }]);
+  }
   const fix = option
     ? `Choose another one with ${option} [HOST:]PORT (port 0: any free one).`
     : "Choose another port with --port (0: any free one), or another --host.";

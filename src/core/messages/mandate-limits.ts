@@ -10,7 +10,7 @@ export const mandateLimits = {
   "mandate.required": error(({ work }: Words<"work">) => ({
     summary: `${work} needs a mandate`,
     detail: "HOSTFORM_APPROVERS is set, so nothing changes the account without a mandate.",
-    remedies: ["Apply with a mandate that an approver signed, or unset HOSTFORM_APPROVERS."],
+    remedies: ["Apply with a mandate that an approver signed."],
   })),
   "mandate.store": error(({ id, isMemory }: Of & { readonly isMemory: boolean }) => ({
     summary: `The store of the account cannot count the uses of mandate ${id}`,
@@ -63,13 +63,25 @@ export const mandateLimits = {
     remedies: ["Check the store of the account and the file of the receipt."],
   })),
   "mandate.scope": error(
-    ({ id, what, found, allowed }: Of & Words<"what" | "allowed"> & { readonly found: readonly string[] }) => ({
+    ({
+      id,
+      what,
+      found,
+      allowed,
+      digest,
+    }: Of &
+      Words<"what" | "allowed"> & { readonly found: readonly string[]; readonly digest?: string | undefined }) => ({
       summary: `Mandate ${id} does not allow this plan: ${what}`,
       detail: [
         ...(found.length > 0 ? [`Plan: ${some(found)}.`] : []),
         ...(allowed === "" ? [] : [`Mandate: ${allowed}.`]),
       ].join("\n"),
-      remedies: [OTHER],
+      remedies: [digest === undefined ? OTHER : `Apply the saved plan with the SHA-256 ${digest}. Or: ${OTHER}`],
     }),
   ),
+  "mandate.scope/excess": warning(({ summary, detail }: Words<"summary" | "detail">) => ({
+    summary,
+    detail,
+    remedies: ["The apply will be refused. Create a mandate with wider limits, or for another plan."],
+  })),
 } satisfies Catalogue;

@@ -11,7 +11,7 @@ import {
 } from "./changes.ts";
 import { idOf } from "./history-entry.ts";
 import { shownName } from "./natural-key.ts";
-import { shownUrl } from "./origin.ts";
+import { secretProgram, shownUrl } from "./origin.ts";
 import type { Json } from "./value.ts";
 
 /** Most important effect of a change. Terraform's actions hide it: a suspension is an `update` or a `forget`. */
@@ -229,12 +229,12 @@ export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider
 type Said = Pick<Effect, "kind" | "parts" | "undo"> & Partial<Effect>;
 
 function effectsOfChange(change: Change, sites: SiteFinder): Effect[] {
-  const base = {
-    address: change.address,
-    domain: sites(change) ?? null,
-    client: clientOf(change),
-  };
-  return saidOf(change, sites).map((said) => ({ ...base, ...said, sentence: said.parts.join("") }));
+  const [domain, client, program] = [sites(change) ?? null, clientOf(change), secretProgram(change)];
+  return saidOf(change, sites).map((said, at, { length }) => {
+    const isNamed = program !== undefined && at === length - 1;
+    const parts = isNamed ? say`${said.parts} Its secret goes to the program ${program}.` : said.parts;
+    return { address: change.address, domain, client, ...said, parts, sentence: parts.join("") };
+  });
 }
 
 function saidOf(change: Change, sites: SiteFinder): Said[] {

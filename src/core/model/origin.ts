@@ -1,4 +1,5 @@
 import type { EnvVars } from "./runtime.ts";
+import { isObject, type JsonObject } from "./value.ts";
 
 /** Origin of a sensitive value. Reports use it instead of the value. */
 export interface Origin {
@@ -70,4 +71,23 @@ export const isCredential = (name: string): boolean => CREDENTIALS.test(name);
 export function openVariables({ HOSTFORM_ENV_ALLOW: text = "" }: EnvVars): (name: string) => boolean {
   const allowed = text.split(/[\s,]+/);
   return (name) => allowed.includes(name) && !isCredential(name);
+}
+
+/** A change that may bring a one-time secret. */
+interface Bringing {
+  readonly actions: readonly string[];
+  readonly after: JsonObject | null;
+  readonly after_unknown: unknown;
+  readonly reasons: readonly { readonly attribute?: string | undefined }[];
+  readonly sensitive: readonly string[];
+}
+
+/** Returns the program that receives the new secret of a change. An approver signs for it. */
+export function secretProgram({ actions, after, after_unknown, reasons, sensitive }: Bringing): string | undefined {
+  const output = after?.secret_output;
+  const command = isObject(output) ? output.command : undefined;
+  const names = [...reasons.map(({ attribute = "" }) => attribute), ...Object.keys(after_unknown ?? {})];
+  const isNew = actions.includes("create") || names.some((name) => /^secret|password/.test(name));
+  if (!Array.isArray(command) || !isNew) return undefined;
+  return sensitive.includes("secret_output") ? hiddenText(undefined) : command.join(" ");
 }

@@ -142,7 +142,7 @@ const CHILD_ENV = "HOSTFORM_CHILD_ENV";
 
 /** Environment variables with credentials: API tokens, state keys, private keys, and passwords of the state backend. */
 const OWN =
-  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$|FORMAT$)\w+|HOSTFORM_NOTIFY(?:_SECRET)?|HOSTFORM_STORE|HOSTFORM_(?:MANDATE|RECEIPT)_KEY_(?:COMMAND|FILE)|TF_HTTP_PASSWORD|TF_ENCRYPTION|PG(?:[A-Z]+|_\w+))$/;
+  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$|FORMAT$)\w+|HOSTFORM_NOTIFY(?:_SECRET)?|HOSTFORM_STORE|HOSTFORM_MCP_TOKEN|HOSTFORM_(?:MANDATE|RECEIPT)_KEY_(?:COMMAND|FILE)|TF_HTTP_PASSWORD|TF_ENCRYPTION|PG(?:[A-Z]+|_\w+))$/;
 
 /**
  * Returns the environment for a child process. Removes hostform's credentials, except those in {@link CHILD_ENV}.

@@ -74,7 +74,7 @@ export const settings = {
     texts(
       "HOSTFORM_APPROVERS is set, but Terraform knows no mandates",
       "Nothing changes the account without a mandate. No request was sent.",
-      "Apply the configuration without Terraform and with a mandate, or unset HOSTFORM_APPROVERS.",
+      "Apply the configuration without Terraform and with a mandate.",
     ),
   ),
   // No attribute: Terraform would search for the attribute in the resource of the call.

@@ -7,21 +7,25 @@ import { problem, raise } from "../../core/messages/index.ts";
 import {
   type AccountMark,
   clientOf,
+  type Diagnostic,
   type Mandate,
+  type Plan,
   parseAddress,
   type ResourceState,
   type State,
 } from "../../core/model/index.ts";
+import type { MoneyScale } from "../../report/index.ts";
 import { identityOf } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
+import { type Origin, savedScale } from "../plan-origin.ts";
 import type { Project } from "../project.ts";
 import { withProviders } from "../providers.ts";
 import { decodeSavedPlan, planBytes } from "../saved-plan.ts";
 import { isSelected, type Selectable, selectable } from "../selection.ts";
 import { signMandate } from "./document.ts";
 import { APPROVER, privateKeyOf } from "./keys.ts";
-import { limitsOf } from "./ledger.ts";
-import { objectName } from "./scope.ts";
+import { leftOf, limitsOf } from "./ledger.ts";
+import { objectName, outOfScope } from "./scope.ts";
 
 /** Names of the kinds that a mandate can allow. */
 export const MANDATE_KINDS: readonly string[] = [...kinds.keys()].map((type) => type.replace("hosting_", ""));
@@ -49,7 +53,9 @@ export interface MandateFlags {
  */
 export async function createMandate(project: Project, flags: MandateFlags, file?: string) {
   const key = (await privateKeyOf(project, APPROVER)) ?? raise("mandate.key/unset", {});
-  const { bound, plan, known, records } = await (file === undefined ? ofProject(project) : ofPlan(project, file));
+  const { bound, plan, origin, known, records } = await (file === undefined
+    ? ofProject(project)
+    : ofPlan(project, file));
   const { kinds = null, target: targets = [], uses = 1, expires = 7_200_000 } = flags;
   const selected = known.filter((one: Selectable) => targets.some((target) => isSelected(target, one)));
   const existing = selected.flatMap(({ address }) => records.get(address) ?? []);
@@ -73,10 +79,23 @@ export async function createMandate(project: Project, flags: MandateFlags, file?
   };
   const mandate = { ...asked, ...limitsOf(asked) };
   const unmatched = targets.filter((target) => !known.some((one) => isSelected(target, one)));
+  const own = await project.declaration.moneyScale();
+  const moneyScale = origin === undefined ? own : savedScale(own, origin);
   const isUnpaid = plan === undefined && Boolean(flags.maxOrders) && flags.maxSpend === undefined;
-  const warnings = unmatched.map((target) => problem("plan.address/mandate", { id: target }));
-  if (isUnpaid) warnings.push(problem("mandate.limit/unpaid", { id: mandate.id }));
-  return { mandate, text: signMandate(mandate, key), plan, warnings };
+  const warnings = [
+    ...unmatched.map((target) => problem("plan.address/mandate", { id: target })),
+    ...(isUnpaid ? [problem("mandate.limit/unpaid", { id: mandate.id })] : []),
+    ...(plan === undefined ? [] : excessOf(mandate, plan, origin, moneyScale)),
+  ];
+  return { mandate, text: signMandate(mandate, key), plan, moneyScale, warnings };
+}
+
+/** Returns warnings about everything in the plan that its mandate does not allow. */
+function excessOf(mandate: Mandate, plan: Plan, origin: Origin, moneyScale: MoneyScale): Diagnostic[] {
+  const left = leftOf(mandate, { mandate, revoked: null, uses: [], orders: new Map(), removals: new Set() });
+  const saved = { origin, digest: mandate.plan?.digest ?? "" };
+  const found = outOfScope({ mandate, left, plan, environment: mandate.environment, saved, moneyScale });
+  return found.map(({ summary, detail = "" }) => problem("mandate.scope/excess", { summary, detail }));
 }
 
 /** The run that applies the plan checks its proof, because the approver may not have the key of the state. */
@@ -88,6 +107,7 @@ async function ofPlan({ source }: Project, file: string) {
     bound: { project, environment, accounts, plan: { digest: hash("sha256", bytes), lineage, serial } },
     plan,
     records: new Map<string, ResourceState>(),
+    origin,
     known: plan.changes.map((change) => ({ address: change.address, client: clientOf(change) ?? undefined })),
   };
 }
@@ -115,6 +135,7 @@ async function ofProject(project: Project) {
   return {
     bound: { project: desired.project, ...bound },
     plan: undefined,
+    origin: undefined,
     known: selectable(desired, state, "apply"),
     records: state.resources,
   };

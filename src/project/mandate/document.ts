@@ -134,7 +134,9 @@ const decoder =
     const [body] = split(content);
     const [first, version, ...lines] = body.split("\n");
     const head = encode(form, {}).split("\n");
-    if (first !== head[0]) return refuse(`it does not begin as a ${what}`);
+    if (first?.trimEnd() !== head[0]) return refuse(`it does not begin as a ${what}`);
+    if (content.includes("\r")) return refuse("its lines end with CRLF, so a program changed it");
+    if (!content.endsWith("\n")) return refuse("its last newline is missing");
     if (version !== head[1]) return refuse(`line 2 is not "${head[1]}", the only version that this program reads`);
     const entries = lines.slice(0, -1).map((line, at) => {
       const [, name = "", value = ""] = /^([a-z_]+): (.*)$/.exec(line) ?? [];

@@ -99,7 +99,7 @@ export class RunMandate {
     const { source, host } = parts;
     const mandate = readMandate(given.text, given.file, source.env, host.clock.now());
     const opened = new RunMandate(mandate, parts);
-    if (given.receipt !== undefined) opened.#receiptFile = await placeForPlan(source, given.receipt, "report");
+    if (given.receipt !== undefined) opened.#receiptFile = await placeForPlan(source, given.receipt, "receipt");
     // A wrong key is an error before the first request.
     await opened.#key();
     return opened;
@@ -128,7 +128,8 @@ export class RunMandate {
     this.#ledger = openLedger(store, { now });
     this.#digest = saved?.digest ?? null;
     const environment = this.#parts.source.environment?.name ?? null;
-    return outOfScope({ mandate, plan, environment, saved, ...(await this.#leftBeside(plan)) });
+    const { moneyScale } = providers;
+    return outOfScope({ mandate, plan, environment, saved, moneyScale, ...(await this.#leftBeside(plan)) });
   }
 
   /** Returns the limits of a run. Each order also counts toward the mandate. */

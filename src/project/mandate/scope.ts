@@ -8,6 +8,7 @@ import {
   changeFacts,
   clientOf,
   type Diagnostic,
+  formatMoney,
   isNoOp,
   type JsonObject,
   type Mandate,
@@ -16,6 +17,7 @@ import {
   recordsOnly,
   some,
 } from "../../core/model/index.ts";
+import { type MoneyScale, sharedScale } from "../../report/index.ts";
 import type { SavedPlan } from "../saved-plan.ts";
 import { isSelected } from "../selection.ts";
 import { limitsOf } from "./ledger.ts";
@@ -30,6 +32,8 @@ export interface Scoped {
   /** Objects that the mandate ordered, as in `objects`. */
   readonly ordered?: ReadonlySet<string>;
   readonly saved: Saved | undefined;
+  /** Format of amounts in errors. */
+  readonly moneyScale: MoneyScale;
 }
 
 type Saved = Pick<SavedPlan, "origin" | "digest" | "isProved">;
@@ -44,16 +48,24 @@ export const removalsIn = (plan: Plan): readonly Change[] => {
  * Returns errors about everything in a plan that the mandate does not allow. A mandate allows a plan as a whole or not at all.
  * Moves and imports need the same permission as other changes. Only new readings of unchanged resources need none.
  */
-export function outOfScope({ mandate, left, plan, environment, ordered = new Set(), saved }: Scoped): Diagnostic[] {
+export function outOfScope({
+  mandate,
+  left,
+  plan,
+  environment,
+  ordered = new Set(),
+  saved,
+  moneyScale,
+}: Scoped): Diagnostic[] {
   const { id, accounts } = mandate;
   const found: Diagnostic[] = [];
-  const refuse = (what: string, found_: readonly string[], allowed = "") =>
-    found.push(problem("mandate.scope", { id, what, found: found_, allowed }));
+  const refuse = (what: string, found_: readonly string[], allowed = "", digest?: string) =>
+    found.push(problem("mandate.scope", { id, what, found: found_, allowed, digest }));
   if (plan.project !== mandate.project) refuse("it is for another project", [plan.project], mandate.project);
   if (environment !== mandate.environment)
     refuse("it is for another environment", [environment ?? "no environment"], mandate.environment ?? "no environment");
   const why = savedProblem(mandate, saved);
-  if (why !== undefined) refuse(why, []);
+  if (why !== undefined) refuse(why, saved?.digest ? [saved.digest] : [], "", mandate.plan?.digest);
   const changes = plan.changes.filter(isChanged);
   const named = (list: readonly { readonly address: string }[]) => list.map(({ address }) => address);
   const except = (isAllowed: (change: Change) => boolean) => named(changes.filter((change) => !isAllowed(change)));
@@ -111,6 +123,10 @@ export function outOfScope({ mandate, left, plan, environment, ordered = new Set
       `${left.orders} more of ${limitsOf(mandate).max_orders ?? orders.length}`,
     );
   const { spend } = left;
+  const amountsIn = (of: Readonly<Record<string, number>>) =>
+    Object.entries(of).map(([name, sum]) =>
+      formatMoney(sum, name, sharedScale(moneyScale, name, Object.keys(accounts))),
+    );
   const sums = sumsOf(orders);
   if (spend !== null && sums === undefined) refuse("the price of an order is unknown", named(orders));
   else if (spend !== null && Object.entries(sums ?? {}).some(([name, sum]) => sum > (spend[name] ?? sum)))
@@ -181,6 +197,3 @@ function sumsOf(orders: readonly Order[]): Readonly<Record<string, number>> | un
   }
   return sums;
 }
-
-const amountsIn = (sums: Readonly<Record<string, number>>) =>
-  Object.entries(sums).map(([name, sum]) => `${sum} ${name}`);

@@ -161,6 +161,31 @@ describe("mandate create", () => {
     expect(stderr.match(/^ {2}s\d+\.example is ordered/gm)).toHaveLength(25);
   });
 
+  it("shows the money of the plan with the scale of the plan, and warns about everything beyond the limits", async () => {
+    const { env, run } = await given();
+    env.HOSTING_MONEY_SCALE = "2";
+    expect((await run("plan", "--out", "p.plan")).code).toBe(0);
+    delete env.HOSTING_MONEY_SCALE;
+    const flat = (text: string) => text.replace(/\s+/g, " ");
+    expect(flat((await run("mandate", "create", "p.plan")).stderr)).toContain(
+      "Orders: 1 service, list price 5.00 USD, billed 4.50 USD after discount",
+    );
+    expect((await run("show", "p.plan")).stdout).toContain("4.50 USD");
+    const limits = ["--max-spend", "USD=1", "--max-orders", "0", "--kinds", "grant", "--target", "hosting_grant.*"];
+    const { code, stderr } = await run("mandate", "create", "p.plan", ...limits);
+    expect(code).toBe(0);
+    for (const what of [
+      "it spends too much",
+      "it orders too much",
+      "it changes other kinds",
+      "it changes other resources",
+    ])
+      expect(flat(stderr)).toMatch(new RegExp(`Warning: Mandate [\\w-]+ does not allow this plan: ${what}`));
+    expect(stderr).toContain("Plan: 4.50 USD.\nMandate: 0.01 USD.");
+    env.HOSTING_MONEY_SCALE = "0";
+    expect(flat((await run("mandate", "create", "p.plan")).stderr)).toContain("billed 450 USD");
+  });
+
   it("names the environment of a saved plan", async () => {
     const { own, run, mandate } = await given();
     mkdirSync(path.join(own.dir, "environments"));

@@ -23,6 +23,10 @@ const OTHERS = {
   PGP_KEY: "p",
 };
 
+it("gives the token of the MCP server to no child", () => {
+  expect(childEnvironment({ HOSTFORM_MCP_TOKEN: "t".repeat(32), HOME: "/home" })).toEqual({ HOME: "/home" });
+});
+
 describe("the environment of a child process", () => {
   it("contains no credential of hostform, and all other variables", () => {
     expect(childEnvironment({ ...OWN, ...OTHERS, ACME_TOKEN: "k" }, ["ACME_TOKEN", undefined])).toEqual(OTHERS);

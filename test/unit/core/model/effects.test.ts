@@ -198,6 +198,21 @@ describe("effectsOf: the consequences of a plan for people", () => {
     ]);
   });
 
+  it("names the program that receives a new secret", () => {
+    const to = { secret_output: { command: ["vault", "kv", "put", "x"] } };
+    const ordered = order();
+    const text = (one: Change) => effectsOf({ changes: [one] }).map(({ sentence }) => sentence);
+    expect(text({ ...ordered, after: { ...ordered.after, ...to } })).toEqual([
+      expect.stringMatching(/ is ordered.*\. Its secret goes to the program vault kv put x\.$/),
+    ]);
+    expect(text({ ...ordered, after: { ...ordered.after, ...to }, sensitive: ["secret_output"] })).toEqual([
+      expect.stringMatching(/ Its secret goes to the program \(sensitive value\)\.$/),
+    ]);
+    expect(text(update({ suspended: true, ...to }, { reasons: [] })).join()).not.toContain("secret");
+    const renewed = { why: "declared", attribute: "password_version", text: "" } as const;
+    expect(text(update({ password_version: 2, ...to }, { reasons: [renewed] })).join()).toContain("the program vault");
+  });
+
   it("returns an effect for each change", () => {
     const actions = [
       ["create"],

@@ -39,6 +39,11 @@ const refusal = (work: () => unknown) => {
 };
 
 describe("the file of a mandate", () => {
+  it("says that a program changed its ends of lines", () => {
+    expect(refusal(() => read(text.replaceAll("\n", "\r\n")))).toMatch(/its lines end with CRLF/);
+    expect(refusal(() => read(text.trimEnd()))).toMatch(/its last newline is missing/);
+  });
+
   it("is YAML with one field in each line, and returns the same mandate with the name of its approver", () => {
     expect(read(text)).toEqual(mandateOf());
     expect(approverOf(text, "m.yaml", env)).toBe("ana");
