@@ -198,7 +198,8 @@ function readAccounts(project: Project, request: PlanRequest, saved: SavedPlan |
         const isApplier = account.abilities.includes("technical");
         const abilities = isApplier ? account.abilities : APPLIER;
         const rateLimit = provider.client.requestsPerMinute;
-        const names = { host: new URL(provider.account.origin ?? "").host, token: tokenSource(config) };
+        const { baseUrl = project.source.env.HOSTING_BASE_URL ?? "" } = config;
+        const names = { host: new URL(baseUrl).host, token: tokenSource(config) };
         accounts.set(alias, { ...read, ...names, account: { ...account, abilities }, rateLimit });
         for (const one of isApplier ? stated : [...stated, UNLIKE]) assumptions.add(one);
       }
