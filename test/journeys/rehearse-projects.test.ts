@@ -54,7 +54,7 @@ services:
     control.advanceClock({ days: day - 1 });
     const { report } = await (await load()).rehearse({ months: 3 });
     expect(report.ends).toEqual([
-      { on: end.toISOString().slice(0, 10), text: "The access of in@acme.example to a.example expires." },
+      { on: end.toISOString().slice(0, 10), text: "The access of in@acme.example to a.example expires.", site: null },
     ]);
   });
 
