@@ -34,7 +34,7 @@ import { raise } from "./messages.ts";
 import { listOwn, readOwn } from "./own-files.ts";
 import type { Redaction } from "./redaction.ts";
 import { learnDeclared, misplacedOutputs } from "./secrets.ts";
-import type { ProjectSource } from "./source.ts";
+import type { ProjectSource, Rehearsal } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import type { OutputsAt } from "./stacks/stack.ts";
 import { declaredEnvironment, namedFiles, variableGate, withoutTrust } from "./trust.ts";
@@ -152,11 +152,12 @@ export class ProjectDeclaration {
 
   async #read(): Promise<Declaration> {
     const source = this.#source;
+    if (source.rehearsal !== undefined) return rehearsed(await source.rehearsal.declaration(), source.rehearsal);
     const found =
       source.stack === undefined
         ? withStackHint(source, await readYaml(source))
         : await (await import("./stacks/read.ts")).readStack(source, source.stack, this.#redaction, this.#outputsAt);
-    const declaration = rehearsed(scaled(await withoutTrust(source, found), source), source);
+    const declaration = scaled(await withoutTrust(source, found), source);
     const readable = declaration.desired ?? declaration.partial;
     // An untrusted declaration could hide words of the plan by declaring them as secret.
     if (readable !== undefined && source.untrusted !== true) learnDeclared(this.#redaction, readable, source.env);
@@ -187,8 +188,7 @@ function scaled(read: Declaration, { env }: ProjectSource): Declaration {
 }
 
 /** Replaces the accounts and the backend for a rehearsal. */
-function rehearsed(read: Declaration, { rehearsal }: ProjectSource): Declaration {
-  if (rehearsal === undefined) return read;
+function rehearsed(read: Declaration, rehearsal: Rehearsal): Declaration {
   const account = ({ baseUrl: _, tokenEnv: __, tokenFile: ___, ...config }: ProviderConfig): ProviderConfig => {
     return { ...config, ...rehearsal.accounts.get(config.alias) };
   };

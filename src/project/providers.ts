@@ -301,10 +301,13 @@ const originIn = (address = ""): string => URL.parse(address)?.origin ?? address
 
 const placeOf = ({ range }: ProviderConfig) => (range === undefined ? {} : { range });
 
+/** Returns the variable or the file of a token, as messages name it. */
+export const tokenSource = ({ tokenEnv, tokenFile }: ProviderConfig): string =>
+  tokenFile === undefined ? (tokenEnv ?? DEFAULT_TOKEN) : shellPath(tokenFile);
+
 /** Describes the account of a provider for errors, because several accounts may fail in the same way. */
-function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl: string): string {
-  const token = tokenFile === undefined ? (tokenEnv ?? DEFAULT_TOKEN) : shellPath(tokenFile);
-  return `Provider ${alias}: ${URL.parse(baseUrl)?.host ?? baseUrl}, token from ${token}.`;
+function accountSentence(config: ProviderConfig, baseUrl: string): string {
+  return `Provider ${config.alias}: ${URL.parse(baseUrl)?.host ?? baseUrl}, token from ${tokenSource(config)}.`;
 }
 
 export const DEFAULT_TOKEN = "HOSTING_TOKEN";

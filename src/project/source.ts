@@ -3,7 +3,7 @@ import type { Secrets } from "../core/engine/index.ts";
 import type { CaptureOptions, CommandEnd } from "../core/files/index.ts";
 import type { ApplyEvent, Backend, Channel, Clock, Diagnostic, ProviderConfig } from "../core/model/index.ts";
 import type { StateBackend } from "../core/record/index.ts";
-import type { SourceFile } from "../fronts/source/index.ts";
+import type { Declaration, SourceFile } from "../fronts/source/index.ts";
 import type { OpenStore, OwnState } from "./library-types.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
@@ -72,6 +72,8 @@ export interface ProjectSource {
 
 /** Accounts and state of a rehearsal. A provider without an account here has no URL and no token. */
 export interface Rehearsal {
+  /** Returns the declaration, evaluated with the environment of the account. */
+  declaration(): Promise<Declaration>;
   /** Provider alias -> URL and environment variable of the token. */
   readonly accounts: ReadonlyMap<string, Pick<ProviderConfig, "baseUrl" | "tokenEnv">>;
   readonly backend: StateBackend;

@@ -44,7 +44,7 @@ describe("a rehearsal", () => {
   });
 
   it.each([28, 29, 30, 31])("lasts whole calendar months from day %i", async (day) => {
-    const end = new Date(Date.UTC(2027, 2, day));
+    const end = new Date(Date.UTC(2027, 2, day - 1));
     const { load, control } = await projectWith(`project: acme
 services:
   a: { plan_id: 11, currency: USD, domain: a.example, deletion_policy: forget, grants: {
@@ -54,7 +54,7 @@ services:
     control.advanceClock({ days: day - 1 });
     const { report } = await (await load()).rehearse({ months: 3 });
     expect(report.ends).toEqual([
-      { on: end.toISOString().slice(0, 10), text: "The access of in@acme.example to a.example expires." },
+      { on: end.toISOString().slice(0, 10), text: "The access of in@acme.example to a.example expires.", site: null },
     ]);
   });
 
@@ -81,7 +81,7 @@ ${site("a")}${site("b", ", provider: other")}`);
       ["default", "a.example"],
       ["other", "b.example"],
     ]);
-    expect(text()).toContain("2027-01 other");
+    expect(text()).toMatch(/2027-01 +other /);
     expect(control.requests().filter(({ method }) => method !== "GET")).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import type { SandboxOptions } from "../../src/sandbox/index.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { runHere } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
@@ -25,8 +26,8 @@ const MORE = SITES.replace(
 );
 
 /** A project whose first site is applied. Its declaration then has more sites. */
-async function projectWith(text = MORE) {
-  const host = await startSandbox({ clock: "2026-12-01T09:00:00Z", rateLimit: 0, autoPay: true, profile: {} });
+async function projectWith(text = MORE, profile: SandboxOptions["profile"] = {}) {
+  const host = await startSandbox({ clock: "2026-12-01T09:00:00Z", rateLimit: 0, autoPay: true, profile });
   const { url, tokens, control } = host;
   const cwd = temporaryFolder();
   const declare = (changed: string) => writeFileSync(path.join(cwd, "hosting.yaml"), changed);
@@ -80,12 +81,79 @@ describe("hostform rehearse", () => {
       ["2026-12", 765],
       ["2027-01", 1215],
       ["2027-02", 1215],
-      ["2027-03", 1215],
+      ["2027-03", 450],
     ]);
     expect(report.outages).toEqual([]);
     expect(report.verdict).toBe(
-      "The plan converges: 1 order. In 3 months, the host bills 44.10 USD, and no site goes offline.",
+      "The plan converges: 1 order. In 3 months, from 2026-12-02 to 2027-03-02, the host bills 36.45 USD, and no site goes offline.",
     );
+  });
+
+  it("bills a monthly service twelve times in a year, and a yearly one once", async () => {
+    const { rehearse } = await projectWith(`project: acme
+services:
+  month: { plan_id: 11, currency: GEL, domain: month.example, deletion_policy: forget }
+  year: { plan_id: 11, currency: EUR, term: 12, domain: year.example, deletion_policy: forget }
+`);
+    const { report } = await rehearse();
+    const invoices = (currency: string) =>
+      report.cash
+        .filter((one: { currency: string }) => one.currency === currency)
+        .reduce((sum: number, one: { invoices: number }) => sum + one.invoices, 0);
+    expect(report.stops).toEqual([]);
+    expect({ month: invoices("GEL"), year: invoices("EUR") }).toEqual({ month: 12, year: 1 });
+    expect(report).toMatchObject({ start: "2026-12-02", end: "2027-12-02" });
+  });
+
+  it("counts the invoices that are open today, if they are paid", async () => {
+    const { rehearse, control } = await projectWith();
+    const site = control.list("services").find(({ domain }) => domain === "www.acme.example");
+    const invoice = control.list("invoices").find(({ order_id }) => order_id === site?.id);
+    control.change("invoices", invoice?.id ?? 0, { status: "unpaid", paid_at: null });
+    const { report } = await rehearse("--months", "1");
+    expect(report).toMatchObject({ open_invoices: 1, cash: [{ month: "2026-12", amount: 765 + 450 }, {}] });
+    expect(report.verdict).toContain("with 1 invoice open today");
+    expect((await rehearse("--months", "1", "--unpaid", "open")).report.open_invoices).toBe(0);
+  });
+
+  it("counts the sites that are suspended today and stay offline", async () => {
+    const { rehearse, control } = await projectWith(SITES.replace("forget }", "forget, suspended: true }"));
+    const service = control.list("services").find(({ domain }) => domain === "www.acme.example");
+    control.suspendService(service?.id ?? 0);
+    const { report } = await rehearse("--months", "1");
+    expect(report).toMatchObject({ offline: ["www.acme.example"], outages: [] });
+    expect(report.verdict).toContain("1 site stays offline");
+  });
+
+  it.each(["strict", "minimal"])("knows no price that a %s host does not show", async (profile) => {
+    const { rehearse } = await projectWith(MORE, profile);
+    const { report } = await rehearse("--months", "2");
+    const [order] = report.orders;
+    expect(report.stops).toEqual([]);
+    expect(order.amount).toBe(null);
+    expect(report.unpriced).toContain("shop.acme.example");
+    expect(report.verdict).toMatch(/an unknown amount for \d orders?/);
+    expect(report.verdict).not.toMatch(/bills 0\.00/);
+    expect(report.cash[0]).toMatchObject({ amount: null });
+  });
+
+  it("shows the price of a domain registration as unknown", async () => {
+    const { rehearse } = await projectWith(`${SITES}domains:
+  acme: { domain: acme.example, years: 1, currency: USD, nameserver_mode: default, registrant_contact: {
+    first_name: A, last_name: B, email: a@b.example, phone: "+995.555123456", address: X 1, city: Tbilisi, country: GE } }
+`);
+    const { report } = await rehearse("--months", "1");
+    expect(report.orders).toMatchObject([{ site: "acme.example", amount: null }]);
+    expect(report.verdict).toContain("and an unknown amount for 1 order");
+    expect(report.assumptions.join(" ")).toContain("an unknown amount: acme.example.");
+  });
+
+  it("evaluates the declared address and token of a provider with the environment of the account", async () => {
+    const { rehearse } = await projectWith(
+      `providers: { default: { base_url: "\${env.HOSTING_BASE_URL}", token_env: HOSTING_TOKEN } }\n${MORE}`,
+    );
+    const { report } = await rehearse("--months", "1");
+    expect(report).toMatchObject({ passed: true, stops: [] });
   });
 
   it("forecasts the sites that go offline if no invoice is paid", async () => {
@@ -120,7 +188,7 @@ describe("hostform rehearse", () => {
   it("repeats the apply with a fault at each request, loses no secret and orders nothing twice", async () => {
     const { rehearse } = await projectWith();
     const { code, report } = await rehearse("--faults", "--months", "1");
-    expect(report.faults).toEqual({ cases: expect.any(Number), problems: [] });
+    expect(report.faults).toEqual({ cases: expect.any(Number), is_finished: true, problems: [] });
     expect(report.faults.cases).toBeGreaterThan(20);
     expect(code).toBe(0);
   });
@@ -160,6 +228,7 @@ describe("hostform rehearse", () => {
     if (policy !== undefined) writeFileSync(path.join(cwd, "policy.yaml"), policy);
     const { code: exit, report } = await rehearse(...(policy === undefined ? [] : ["--policy", "policy.yaml"]));
     expect(exit).toBe(1);
+    expect(report.warnings.length).toBe(policy?.startsWith("windows") ? 1 : 0);
     expect(report.stops[0].code).toContain(code);
     expect(report.verdict).toContain(report.stops[0].summary);
   });

@@ -215,7 +215,7 @@ export const HEARTBEAT = [
 
 const REPORT = [
   "--report <file>",
-  "also write the plan to this file: .html, .md, .json or .txt (repeatable)",
+  "also write the report to this file: .html, .md, .json or .txt (repeatable)",
   collect,
 ] as const;
 

@@ -70,10 +70,11 @@ export interface RehearsedOrder extends Money {
 /** Invoices of one month, such as `2027-03`, in one currency. */
 export interface MonthCash extends Money {
   readonly month: string;
-  readonly amount: number;
   readonly invoices: number;
+  /** Number of invoices with an unknown amount. The sums do not contain these. */
+  readonly unknown: number;
   /** Part that stays unpaid. */
-  readonly unpaid: number;
+  readonly unpaid: number | null;
 }
 
 export interface Outage {
@@ -102,30 +103,47 @@ export interface RehearsalReport {
   readonly mode: "apply" | "destroy";
   readonly timestamp: string;
   readonly months: number;
+  /** First day of the months by the host's clock, and the day after the last one. */
+  readonly start: string;
+  readonly end: string;
   readonly unpaid: Unpaid;
   /** True if the plan applies and converges, and no fault case failed. */
   readonly passed: boolean;
   readonly converges: boolean;
   /** Number of applies until nothing is left. */
   readonly applies: number;
-  /** Work that is left after the applies, and objects that wait for a payment. */
+  /** Work that is left after the applies. */
   readonly left: readonly { readonly address: string; readonly text: string }[];
+  /** Conditions after the applies, such as a site that waits for a payment. */
+  readonly waiting: readonly { readonly address: string; readonly text: string }[];
+  /** Warnings of policies, such as a window in which the apply would be refused. */
+  readonly warnings: readonly Diagnostic[];
   /** Differences between the plan and the plan in the sandbox. */
   readonly differences: readonly string[];
   /** Errors of the plan and the apply: guards, policies and others. */
   readonly stops: readonly Diagnostic[];
   readonly orders: readonly RehearsedOrder[];
   readonly cash: readonly MonthCash[];
+  /** Number of invoices in `cash` that are open at the start. */
+  readonly open_invoices: number;
+  /** Orders and services whose price the API does not show. */
+  readonly unpriced: readonly string[];
   readonly outages: readonly Outage[];
-  /** Grants and services that end. */
-  readonly ends: readonly { readonly on: string; readonly text: string }[];
+  /** Sites that are offline from the start to the end. */
+  readonly offline: readonly string[];
+  /** Grants and services that end. `site`: the site that ends. Null for a grant. */
+  readonly ends: readonly { readonly on: string; readonly text: string; readonly site: string | null }[];
   /** Changes and conditions of later plans. `from`: first month. */
   readonly later: readonly { readonly from: string; readonly address: string; readonly text: string }[];
   readonly events: readonly { readonly event: string; readonly count: number }[];
   /** Requests and seconds of the applies, and of the plan before them. */
   readonly requests: number;
   readonly seconds: number;
-  /** Null without `--faults`. */
-  readonly faults: { readonly cases: number; readonly problems: readonly FaultCase[] } | null;
+  /** Null without `--faults`. `is_finished`: false if Ctrl-C ended the cases. */
+  readonly faults: {
+    readonly cases: number;
+    readonly is_finished: boolean;
+    readonly problems: readonly FaultCase[];
+  } | null;
   readonly assumptions: readonly string[];
 }

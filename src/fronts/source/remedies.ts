@@ -180,7 +180,7 @@ type Advise = (command: (words: string) => string, name: string, other: string) 
 const ADVICE: { readonly [on in Advice]: Advise } = {
   new_plan: (command) => `Make a new plan: ${command("plan --out FILE")}.`,
   plan_file: (command) =>
-    `${command("apply FILE")} takes a file of ${command("plan --out FILE")}. To apply one resource, add \`--target ADDRESS\`.`,
+    `${command("plan --out FILE")} writes a plan. For one resource, add \`--target ADDRESS\` to \`plan\` or \`apply\`.`,
   name_plan: (command) => `Name another file: ${command("plan --out acme.plan")}.`,
   name_report: (command) => `Name another file: ${command("plan --report plan.html")}.`,
   name_file: () => "Or pass it on the command line: `-f` for a declaration, `--var-file` for values.",

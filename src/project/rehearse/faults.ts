@@ -1,6 +1,7 @@
 /** Repeats the apply of a rehearsal with one fault at each request: a lost answer, or a crash before or after the request. */
 import { passwordForm } from "../../core/kinds/service/words.ts";
-import type { FaultCase, RehearsalReport, ResourceState } from "../../core/model/index.ts";
+import type { FaultCase, RehearsalReport, ResourceState, Unpaid } from "../../core/model/index.ts";
+import { formatEstimate } from "../../report/index.ts";
 import type { PlanRequest } from "../saved-plan.ts";
 import { converge, laterOf, leftIn, runOn } from "./run.ts";
 import { type Sent, type Setting, Stage } from "./stage.ts";
@@ -12,8 +13,7 @@ const TURNS = 20;
 
 interface Options {
   readonly request: PlanRequest;
-  /** True if new invoices are paid. */
-  readonly isPaid: boolean;
+  readonly unpaid: Unpaid;
   /** Requests of the apply without a fault, and the number of orders. */
   readonly sent: readonly Sent[];
   readonly placed: number;
@@ -29,24 +29,29 @@ export async function tryFaults(setting: Setting, options: Options): Promise<Non
   );
   const problems: FaultCase[] = [];
   let cases = 0;
+  const began = performance.now();
   for (const [at, one] of all.entries()) {
-    if (at % SHOWN === 0) options.onCase(`Fault case ${at + 1} of ${all.length}`);
-    const found = await tryFault(setting, options, one);
-    setting.signal.throwIfAborted();
+    const seconds = ((performance.now() - began) / 1000) * (all.length / at - 1);
+    const rest = at === 0 ? "" : `, ${formatEstimate(seconds)} left`;
+    if (at % SHOWN === 0 || at === FIRST) options.onCase(`Fault case ${at + 1} of ${all.length}${rest}`);
+    const found = await tryFault(setting, options, one).catch((error) => {
+      if (!setting.signal.aborted) throw error;
+    });
+    if (setting.signal.aborted) return { cases, is_finished: false, problems };
     if (found !== undefined) cases += 1;
     const { result, why = [] } = found ?? {};
     if (result) problems.push({ request: `${one.method} ${one.path}`, fault: one.fault, result, why });
   }
-  return { cases, problems };
+  return { cases, is_finished: true, problems };
 }
 
-/** Number of cases between two lines about the progress. */
-const SHOWN = 25;
+/** Number of cases between two lines about the progress, and before the first estimate. */
+const [SHOWN, FIRST] = [25, 5];
 
 /** Runs one case. @returns its problem, if there is one; undefined if the request was not sent. */
 async function tryFault(
   setting: Setting,
-  { request, isPaid, placed }: Options,
+  { request, unpaid, placed }: Options,
   { alias, nth, fault }: Case,
 ): Promise<{ readonly result?: FaultCase["result"]; readonly why: readonly string[] } | undefined> {
   const death = new AbortController();
@@ -61,7 +66,7 @@ async function tryFault(
     // The host still receives what the process has sent.
     for (let turn = 0; turn < TURNS; turn++) await new Promise(setImmediate);
     stage.advance({ hours: 1 });
-    const { after, converges } = await converge(stage, laterOf(request), isPaid);
+    const { after, converges } = await converge(stage, laterOf(request), unpaid);
     const orders = stage.orders();
     const count = `${orders} of ${placed} orders were placed.`;
     const left = [

@@ -4,7 +4,7 @@ import { listPrice } from "../../core/kinds/service/quote.ts";
 import { monthsOf } from "../../core/kinds/service/words.ts";
 import { CURRENCIES } from "../../core/model/index.ts";
 import type { ImportedAccount, Plan } from "../../sandbox/index.ts";
-import { type Conversion, scaled } from "./material.ts";
+import { type Conversion, scaled, UNKNOWN_PRICE } from "./material.ts";
 
 export type ImportedPlan = ImportedAccount["plans"][number];
 
@@ -22,10 +22,8 @@ export function plansOf({ plans, unit, doubt }: Conversion): ImportedPlan[] {
       const monthly = priced && Number(listPrice(priced, currency)) / cycleOf(priced);
       const isMapped = entries.some((row) => Object.keys(row.prices).length > 0);
       if (monthly === undefined && isMapped) continue;
-      prices[currency] = scaled(monthly ?? 0, unit);
-      if (monthly === undefined)
-        doubt("The host shows no price in every currency: new orders of these hosting plans cost 0 there: {}.", name);
-      else if (Math.abs(scaled(monthly, unit) - monthly * unit) > 0.001)
+      prices[currency] = monthly === undefined ? UNKNOWN_PRICE : scaled(monthly, unit);
+      if (monthly !== undefined && Math.abs(scaled(monthly, unit) - monthly * unit) > 0.001)
         doubt("The host shows no price of a month, so it is rounded for new orders of these hosting plans: {}.", name);
     }
     const { price, price_after_discount, manage_discount_percent } = first;

@@ -5,7 +5,16 @@ import { DAY_MS, type ResourceState } from "../../core/model/index.ts";
 import { monthsAfter } from "../../report/index.ts";
 import type { ImportedAccount, Service } from "../../sandbox/index.ts";
 import { type ImportedPlan, productOf } from "./imported-plans.ts";
-import { type Conversion, dayOf, type ImportedInvoice, instantOf, numberOf, scaled, textOf } from "./material.ts";
+import {
+  type Conversion,
+  dayOf,
+  type ImportedInvoice,
+  instantOf,
+  numberOf,
+  scaled,
+  textOf,
+  UNKNOWN_PRICE,
+} from "./material.ts";
 
 interface ServiceMaterial extends Conversion {
   readonly recorded: ResourceState | undefined;
@@ -19,6 +28,10 @@ const STATUSES = { pending: "pending", live: "active", suspended: "suspended", g
 /** Days from the due date of an invoice to the end of its service, in the sandbox. */
 const GIVEN_UP_DAYS = 30;
 
+/** Returns true if the API shows the price of a service. */
+export const hasPrice = ({ price, currency }: Remote["attributes"]): boolean =>
+  typeof price === "number" && price >= 0 && textOf(currency) !== null;
+
 export function serviceOf(
   { id, attributes: one, phase }: Remote,
   { recorded, plans, sold, bills, unit, doubt, invoices, now }: ServiceMaterial,
@@ -28,11 +41,11 @@ export function serviceOf(
   const plan = sold.find((each) => each.id === planned);
   const isOver = phase === "gone" || phase === "unknown";
   const due = dayOf(one.next_due_date);
-  const isPriced = typeof one.price === "number" && one.price >= 0 && textOf(one.currency) !== null;
+  const isPriced = hasPrice(one);
   const price = scaled(isPriced ? Number(one.price) : 0, unit);
-  const isKnown = isPriced && Number(term) > 0 && due !== "";
+  const isKnown = Number(term) > 0 && due !== "";
   if (phase === "unknown" || (!isOver && !isKnown))
-    doubt("Services with an unknown status, or without a readable price, term or due date, have no renewals: {}.", id);
+    doubt("Services with an unknown status, or without a readable term or due date, have no renewals: {}.", id);
   const newest = bills.at(-1);
   const isStuck = phase === "pending" && newest === undefined;
   if (isStuck && invoices !== null) doubt("Pending services without an invoice stay pending: {}.", id);
@@ -57,6 +70,7 @@ export function serviceOf(
     (bill) => bill.status !== "cancelled" && bill.currency === one.currency && bill.subtotal === price,
   );
   const last = billed.length > 1 || plan === undefined ? billed.at(-1) : undefined;
+  const renewal = isPriced ? last?.total : UNKNOWN_PRICE;
   const isAnchored = !isKnown || fitsCalendar(instantOf(one.created_at), due, Number(term), bills);
   if (!isOver && !isAnchored)
     doubt("The due date fits neither the order nor a payment, so terms end on its day of the month: {}.", id);
@@ -78,7 +92,7 @@ export function serviceOf(
     created_at: instantOf(one.created_at) ?? new Date(now).toISOString(),
     renews: isKnown && !isStuck,
     ...(!isAnchored && { anchor_day: Number(due.slice(8)) }),
-    ...(last !== undefined && { renewal_total: last.total }),
+    ...(renewal !== undefined && { renewal_total: renewal }),
     ...(phase === "live" && job?.toward === "suspended" && { queued: "suspend" as const }),
     ...(phase === "suspended" && job?.toward === "live" && { queued: "unsuspend" as const }),
   };

@@ -7,7 +7,7 @@ import type { Remote } from "../../core/kinds/kind.ts";
 import { DAY_MS, isOpen, isPaid, type JsonObject, type ResourceState, some } from "../../core/model/index.ts";
 import type { ImportedAccount, SandboxOptions, Service } from "../../sandbox/index.ts";
 import { plansOf } from "./imported-plans.ts";
-import { serviceOf } from "./imported-services.ts";
+import { hasPrice, serviceOf } from "./imported-services.ts";
 import {
   type Conversion,
   dayOf,
@@ -25,6 +25,8 @@ export interface ImportedReading extends Pick<SandboxOptions, "profile" | "rende
   readonly account: ImportedAccount;
   /** Amount of the sandbox for 1 in the host's unit. */
   readonly unit: number;
+  /** Ids of the services whose price the API does not show. */
+  readonly unpriced: ReadonlySet<string>;
   /** Sentences about what the API does not show. */
   readonly assumptions: readonly string[];
 }
@@ -32,6 +34,7 @@ export interface ImportedReading extends Pick<SandboxOptions, "profile" | "rende
 const ALWAYS = [
   "Each term is billed at its end. An unpaid invoice suspends its service 7 days later and ends it after 30 more days. A new order ends after 37 days without payment.",
   "A renewal costs as much as the last renewal of the service. Without one, it costs the list price less the discount of the hosting plan, and less 3 % to 20 % for a term of 3 to 36 months.",
+  "If the host rounds its amounts, each renewal can differ by one unit.",
   "Discounts of coupons, taxes, new prices and renewals of domains are not counted.",
 ];
 
@@ -117,12 +120,13 @@ export function importedAccount(material: Material): ImportedReading {
     ...ALWAYS,
     ...(invoices === null ? ["The token cannot read invoices: hostform counts none as open."] : []),
     ...(isManage ? ["The account has the partner tier Growth or above."] : []),
-    ...(domains.size > 0
-      ? ["The API shows no domains: they are as the state has them, and new registrations cost nothing here."]
-      : []),
+    ...(domains.size > 0 ? ["The API shows no domains: they are as the state has them."] : []),
     ...[...doubts].map(([sentence, ids]) => sentence.replace("{}", () => some([...ids], MOST_NAMED))),
   ];
-  return { account, unit, assumptions, profile, rendering: renderingOf(material.plans, unit) };
+  const unpriced = new Set(
+    [...material.services.values()].flatMap((one) => (hasPrice(one.attributes) ? [] : [one.id])),
+  );
+  return { account, unit, unpriced, assumptions, profile, rendering: renderingOf(material.plans, unit) };
 }
 
 /** Returns the objects that exist, with the recorded values that the host does not show. Without a list: the recorded ones. */

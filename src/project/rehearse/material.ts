@@ -99,6 +99,9 @@ export function numberOf(noun: string, id: unknown): number {
   });
 }
 
+/** Amount in the sandbox of an invoice whose amount is unknown. The sandbox pays an invoice of 0 at once. */
+export const UNKNOWN_PRICE = 1;
+
 /** Returns an amount in the unit of the sandbox. */
 export const scaled = (amount: number | null, unit: number): number => Math.max(0, Math.round((amount ?? 0) * unit));
 

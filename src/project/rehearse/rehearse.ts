@@ -11,7 +11,13 @@ import {
   type ResourceState,
 } from "../../core/model/index.ts";
 import { encodeState } from "../../core/record/index.ts";
-import { rehearsalJson, renderRehearsal, renderRehearsalHtml, renderRehearsalMarkdown } from "../../report/index.ts";
+import {
+  monthsAfter,
+  rehearsalJson,
+  renderRehearsal,
+  renderRehearsalHtml,
+  renderRehearsalMarkdown,
+} from "../../report/index.ts";
 import { mayApply, withUnread } from "../apply.ts";
 import { interruptible } from "../interrupt.ts";
 import type { RehearsalOptions, Rehearsed } from "../library-types.ts";
@@ -19,6 +25,7 @@ import { raise } from "../messages.ts";
 import { withPlan } from "../plan.ts";
 import { differences } from "../plan-origin.ts";
 import type { Project } from "../project.ts";
+import { tokenSource } from "../providers.ts";
 import { leaving } from "../redaction.ts";
 import type { PlanRequest, SavedPlan } from "../saved-plan.ts";
 import { refuseUntrusted } from "../trust.ts";
@@ -56,41 +63,48 @@ async function reportOf(
   await refuseUntrusted(project.source, "rehearse", false);
   if (!Number.isInteger(months) || months < 1 || months > MOST_MONTHS) raise("usage/months", { most: MOST_MONTHS });
   const request = saved?.request ?? WHOLE;
-  const { plan, setting, errors, moneyScale, ...read } = await readAccounts(project, request, saved);
+  const { plan, setting, errors, moneyScale, now, ...read } = await readAccounts(project, request, saved);
   const report: RehearsalReport = {
     ...{ format_version: "1.0", project: plan.project, mode: plan.mode, timestamp: plan.timestamp, months, unpaid },
     ...{ passed: false, converges: false, applies: 0, left: [], differences: [], stops: errors, orders: [], cash: [] },
-    ...{ outages: [], ends: [], later: [], events: [], requests: 0, seconds: 0, faults: null, ...read },
+    ...{ open_invoices: 0, unpriced: [], outages: [], offline: [], ends: [], later: [], events: [], requests: 0 },
+    ...{ waiting: [], seconds: 0, faults: null, ...periodOf(now, months), ...read },
   };
   if (errors.length > 0) return report;
   return interruptible(project.host, async (signal) => {
     const isPaid = unpaid !== "all";
     const here: Setting = { ...setting, signal };
     const stage = await Stage.open(here);
+    const { start } = report;
     try {
-      const { applies, after, converges, seconds, sent } = await converge(stage, request, isPaid);
+      const { applies, after, converges, seconds, sent } = await converge(stage, request, unpaid);
       const [first = after] = applies;
-      const orders = ordersOf(first, moneyScale);
+      const orders = applies.flatMap((round) => ordersOf(round, moneyScale));
       const placed = stage.orders();
-      const left = [...leftIn(after), ...conditionsIn(after)];
-      const { facts, later, events } = await letTimeRun(stage, here, {
-        request: laterOf(request),
-        months,
-        unpaid,
-        left,
-      });
+      const left = leftIn(after);
+      const waiting = conditionsIn(after);
+      const passing = { request: laterOf(request), months, unpaid, known: [...left, ...waiting], start };
+      const { facts, later, events } = await letTimeRun(stage, here, passing);
+      const paidToday = unpaid === "none" ? openIn(here, start) : [];
+      const { records } = after;
       const onCase = (text: string) => project.log.say(text);
-      const faults = hasFaults && converges ? await tryFaults(here, { request, isPaid, sent, placed, onCase }) : null;
-      signal.throwIfAborted();
+      const faults = hasFaults && converges ? await tryFaults(here, { request, unpaid, sent, placed, onCase }) : null;
+      if (faults === null) signal.throwIfAborted();
       const stops = applies.at(-1)?.errors ?? [];
       const changed = first.plan ? differences(plan, first.plan, project.redaction, moneyScale) : [];
-      const failed = faults?.problems.filter(({ result }) => result === "failed") ?? [];
+      const { problems = [], is_finished = true } = faults ?? {};
+      const isSound = is_finished && problems.every(({ result }) => result !== "failed");
+      const passed = converges && isSound && stops.length + changed.length === 0;
       return {
-        ...report,
-        ...{ passed: converges && [...stops, ...changed, ...failed].length === 0, converges, applies: applies.length },
-        ...{ left, differences: changed, stops, orders, later, faults, seconds },
-        ...endsOf({ ...first, records: after.records }, facts),
-        cash: cashOf(orders, facts, { at: plan.timestamp, isPaid, moneyScale }),
+        ...{ ...report, passed, converges, applies: applies.length },
+        ...stage.renamed({ left, waiting, stops, later, faults }),
+        ...{ differences: changed, orders, seconds },
+        ...endsOf({ ...first, records }, facts, stage.suspended()),
+        ...cashOf(orders, [...paidToday, ...facts], {
+          ...{ start, isPaid, records, moneyScale },
+          isUnpriced: ({ provider, order }) => here.accounts.get(provider)?.unpriced.has(order) === true,
+        }),
+        open_invoices: paidToday.length,
         events: [...events].map(([event, count]) => ({ event, count })),
         requests: applies.reduce((sum, round) => sum + round.requests, 0),
       };
@@ -100,18 +114,39 @@ async function reportOf(
   });
 }
 
-/** Options of {@link letTimeRun}. `left`: texts that are known. */
-interface Passing extends Pick<RehearsalReport, "months" | "unpaid"> {
+/** Returns the first day of the rehearsal, and the day after the last one. */
+function periodOf(now: number, months: number): Pick<RehearsalReport, "start" | "end"> {
+  const start = new Date(now).toISOString().slice(0, 10);
+  return { start, end: monthsAfter(start, months) };
+}
+
+/** Returns the invoices that are open at the start, as paid invoices. */
+function openIn({ accounts }: Setting, start: string): Fact[] {
+  return [...accounts].flatMap(([provider, { account, unit }]) => {
+    const domains = new Map([...account.services, ...account.domains].map(({ id, domain }) => [id, domain]));
+    return account.invoices.flatMap(({ status, order_id, currency, total }): Fact[] => {
+      if (status !== "unpaid") return [];
+      const of = { provider, order: String(order_id), domain: domains.get(order_id) ?? null };
+      return [{ fact: "invoice", at: start, ...of, currency, total: total / unit, paid: true }];
+    });
+  });
+}
+
+/** Options of {@link letTimeRun}. `known`: texts that are known. */
+interface Passing extends Pick<RehearsalReport, "months" | "unpaid" | "start"> {
   readonly request: PlanRequest;
-  readonly left: readonly Left[];
+  readonly known: readonly Left[];
 }
 
 /** Lets time run, and plans after each month. */
-async function letTimeRun(stage: Stage, { accounts, signal }: Setting, { request, months, unpaid, left }: Passing) {
+async function letTimeRun(
+  stage: Stage,
+  { accounts, signal }: Setting,
+  { request, months, unpaid, known, start: since }: Passing,
+) {
   const facts: Fact[] = [];
   const events = new Map<string, number>();
-  const later = new Map(left.map((one) => [one.text, { ...one, from: "" }]));
-  const since = new Date(stage.now()).toISOString();
+  const later = new Map(known.map((one) => [one.text, { ...one, from: "" }]));
   for (let month = 1; month <= months; month++) {
     for (const [provider, { control }] of stage.sandboxes) {
       const { unit } = accounts.get(provider) ?? {};
@@ -143,6 +178,7 @@ function readAccounts(project: Project, request: PlanRequest, saved: SavedPlan |
     const errors: readonly Diagnostic[] = mayApply(plan, false) ? [] : withUnread(plan).diagnostics.filter(isError);
     const accounts = new Map<string, Imported>();
     const assumptions = new Set<string>();
+    let now: number | undefined;
     const records = store.state.resources;
     if (errors.length === 0)
       for (const alias of identities.keys()) {
@@ -157,10 +193,14 @@ function readAccounts(project: Project, request: PlanRequest, saved: SavedPlan |
           coupons: textsAt(plan.changes.map(({ after }) => after?.coupon_code)),
           signal: run.interrupts.now,
         });
+        const { config } = provider;
+        now ??= Date.parse(account.at);
         const isApplier = account.abilities.includes("technical");
         const abilities = isApplier ? account.abilities : APPLIER;
         const rateLimit = provider.client.requestsPerMinute;
-        accounts.set(alias, { ...read, account: { ...account, abilities }, rateLimit });
+        const { baseUrl = project.source.env.HOSTING_BASE_URL ?? "" } = config;
+        const names = { host: new URL(baseUrl).host, token: tokenSource(config) };
+        accounts.set(alias, { ...read, ...names, account: { ...account, abilities }, rateLimit });
         for (const one of isApplier ? stated : [...stated, UNLIKE]) assumptions.add(one);
       }
     const history = await run.store.history?.read();
@@ -172,7 +212,10 @@ function readAccounts(project: Project, request: PlanRequest, saved: SavedPlan |
       history: history?.entries,
       at: project.host.clock.now(),
     };
-    return { plan, setting, errors, moneyScale: providers.moneyScale, assumptions: [...assumptions] };
+    const warnings = plan.diagnostics.filter((one) => one.code.startsWith("policy.") && !isError(one));
+    const { moneyScale } = providers;
+    now ??= project.host.clock.now();
+    return { plan, setting, errors, moneyScale, now, warnings, assumptions: [...assumptions] };
   });
 }
 

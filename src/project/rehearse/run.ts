@@ -8,6 +8,7 @@ import {
   isFulfilled,
   type Plan,
   type ResourceState,
+  type Unpaid,
 } from "../../core/model/index.ts";
 import { carryOut, hasChanges, mayApply, unchanged, withUnread } from "../apply.ts";
 import { withPlan } from "../plan.ts";
@@ -86,8 +87,8 @@ interface Convergence {
   readonly sent: readonly Sent[];
 }
 
-/** Applies until nothing is left, as a job does every hour. @param isPaid True to pay new invoices between two applies. */
-export async function converge(stage: Stage, first: PlanRequest, isPaid: boolean): Promise<Convergence> {
+/** Applies until nothing is left, as a job does every hour. Invoices are paid between two applies. */
+export async function converge(stage: Stage, first: PlanRequest, unpaid: Unpaid): Promise<Convergence> {
   const later = laterOf(first);
   const applies: Round[] = [];
   let seconds = 0;
@@ -98,7 +99,7 @@ export async function converge(stage: Stage, first: PlanRequest, isPaid: boolean
     seconds += (stage.now() - began) / 1000;
     if (applies.length === 0) sent = stage.sent();
     applies.push(round);
-    if (isPaid) stage.payNew();
+    stage.pay(unpaid);
     stage.advance({ hours: 1 });
     const after = await runOn(stage, later, false);
     const { result } = round;

@@ -1,6 +1,6 @@
 /** The stage of a rehearsal: a sandbox for each account, a copy of the state in memory, and a clock whose waits cost no time. */
 import { MemoryStore } from "../../core/local/index.ts";
-import type { HistoryEntry, ResourceState } from "../../core/model/index.ts";
+import type { HistoryEntry, ResourceState, Unpaid } from "../../core/model/index.ts";
 import { linesIn, type StateBackend } from "../../core/record/index.ts";
 import type { Exchange, RequestEntry, Sandbox, SandboxOptions, Span } from "../../sandbox/index.ts";
 import { hostOf } from "../programs.ts";
@@ -8,9 +8,15 @@ import type { Project } from "../project.ts";
 import { learnEnvironment, Redaction } from "../redaction.ts";
 import type { Log, Rehearsal } from "../source.ts";
 import { type IdleClock, idleClock } from "./idle-clock.ts";
+import type { ImportedReading } from "./imported.ts";
 
-/** Options of the sandbox that replaces an account. `unit`: its amount for 1 in the host's unit. */
-export type Imported = SandboxOptions & { readonly unit: number };
+/** Options of the sandbox that replaces an account. */
+export type Imported = SandboxOptions &
+  Pick<ImportedReading, "account" | "unit" | "unpriced"> & {
+    /** Host and port of the API, and the source of its token, as messages name them. */
+    readonly host: string;
+    readonly token: string;
+  };
 
 /** A request. `nth`: its number at the sandbox of the provider, from 1. */
 export interface Sent extends Pick<RequestEntry, "method" | "path" | "ordered"> {
@@ -47,6 +53,9 @@ const SILENT: Log = {
 /** Value of each secret that a person would provide. */
 const PASSWORD = "Rehearsal-only-0";
 
+/** Beginning of the variables with the tokens of the sandboxes. */
+const TOKEN = "HOSTFORM_REHEARSAL_TOKEN_";
+
 /** Variables that would lead a request out of the sandbox, or require a mandate for the sandbox. */
 const OUTWARD = ["HOSTING_BASE_URL", "HOSTFORM_ALLOWED_ORIGINS", "HOSTING_TOKEN", "HOSTFORM_APPROVERS"];
 
@@ -76,7 +85,7 @@ export class Stage {
     const sandboxes = new Map<string, Sandbox>();
     const stage = new Stage(setting, clock, sandboxes);
     try {
-      for (const [alias, { unit: _, ...options }] of setting.accounts) {
+      for (const [alias, { unit: _, unpriced: __, host: ___, token: ____, ...options }] of setting.accounts) {
         const seen = (exchange: Exchange) => {
           stage.answers.set(`${alias} ${exchange.url}`, exchange.body);
           observe(exchange);
@@ -112,7 +121,7 @@ export class Stage {
     const env: Record<string, string | undefined> = { ...source.env };
     for (const name of OUTWARD) delete env[name];
     const accounts = [...this.sandboxes].map(([alias, { url, tokens }], at) => {
-      const tokenEnv = `HOSTFORM_REHEARSAL_TOKEN_${at}`;
+      const tokenEnv = `${TOKEN}${at}`;
       env[tokenEnv] = tokens.agency;
       return [alias, { baseUrl: url, tokenEnv }] as const;
     });
@@ -120,7 +129,10 @@ export class Stage {
     const redaction = new Redaction();
     learnEnvironment(redaction, source.env);
     const end = () => AbortSignal.any([signal, ...(death ? [death] : [])]);
-    const rehearsal = { accounts: new Map(accounts), backend: this.#backend(death), secrets: this.#secrets() };
+    const rehearsal: Rehearsal = {
+      declaration: () => project.declaration.read(),
+      ...{ accounts: new Map(accounts), backend: this.#backend(death), secrets: this.#secrets() },
+    };
     const openStore = ({ account }: { readonly account: string }) => new MemoryStore({ account, clock });
     return project.on(
       { ...source, env, openStore, rehearsal },
@@ -128,16 +140,41 @@ export class Stage {
     );
   }
 
+  /** Returns a value with the hosts and tokens of the accounts in place of those of the sandboxes. */
+  renamed<T>(value: T): T {
+    let text = JSON.stringify(value);
+    for (const [at, [alias, { url }]] of [...this.sandboxes].entries()) {
+      const { host = "", token = "" } = this.#setting.accounts.get(alias) ?? {};
+      const quoted = (word: string) => JSON.stringify(word).slice(1, -1);
+      text = text.replaceAll(new URL(url).host, () => quoted(host));
+      text = text.replaceAll(new RegExp(`${TOKEN}${at}(?!\\d)`, "g"), () => quoted(token));
+    }
+    return JSON.parse(text);
+  }
+
   /** Moves the time of all accounts forward. */
   advance(span: Span): void {
     for (const { control } of this.sandboxes.values()) control.advanceClock(span);
   }
 
-  /** Pays the invoices since the beginning. */
-  payNew(): void {
+  /** Pays invoices under an assumption. */
+  pay(unpaid: Unpaid): void {
     for (const [alias, { control }] of this.sandboxes)
-      for (const { id, status } of control.list("invoices"))
-        if (status === "unpaid" && this.#billed.get(alias)?.has(id) === false) control.payInvoice(id);
+      for (const { id, status } of control.list("invoices")) {
+        const isAssumed = unpaid === "none" || (unpaid === "open" && this.#billed.get(alias)?.has(id) === false);
+        if (status === "unpaid" && isAssumed) control.payInvoice(id);
+      }
+  }
+
+  /** Returns the services that were suspended at the beginning, and still are. */
+  suspended(): { readonly provider: string; readonly order: string; readonly domain: string | null }[] {
+    return [...this.sandboxes].flatMap(([provider, { control }]) => {
+      const before = this.#setting.accounts.get(provider)?.account.services ?? [];
+      const away = new Set(before.flatMap(({ id, status }) => (status === "suspended" ? [id] : [])));
+      return control.list("services").flatMap(({ id, status, domain }) => {
+        return status === "suspended" && away.has(id) ? [{ provider, order: String(id), domain }] : [];
+      });
+    });
   }
 
   /** Returns the numbers of the invoices that were open at the beginning. */

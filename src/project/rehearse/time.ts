@@ -7,7 +7,7 @@ import { monthsAfter } from "../../report/index.ts";
 import type { Control, Invoice } from "../../sandbox/index.ts";
 
 export interface PassageOptions {
-  /** Calendar months from `since` to the end. */
+  /** Calendar months from the day of `since`. The last day ends before the same day of a later month. */
   readonly months: number;
   /** Start of the months. Default: now. */
   readonly since?: string | undefined;
@@ -23,7 +23,8 @@ export interface PassageOptions {
 export async function passTime(control: Control, options: PassageOptions): Promise<Passage> {
   const { now: from } = control.clock();
   const { months, since = from, unpaid, open, unit = 1, signal } = options;
-  const to = `${monthsAfter(since.slice(0, 10), months)}${since.slice(10)}`;
+  const end = Date.parse(monthsAfter(since.slice(0, 10), months));
+  const to = new Date(end - 1000).toISOString();
   const facts: PassageFact[] = [];
   const events: Record<string, number> = {};
   const invoices = control.list("invoices");

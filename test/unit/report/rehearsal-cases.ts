@@ -5,13 +5,14 @@ export const rehearsal = (parts: Partial<RehearsalReport> = {}): RehearsalReport
   ...{ format_version: "1.0", project: "acme", mode: "apply", timestamp: "2026-12-01T10:00:00.000Z", months: 12 },
   ...{ unpaid: "none", passed: true, converges: true, applies: 1, left: [], differences: [], stops: [], orders: [] },
   ...{ cash: [], outages: [], ends: [], later: [], events: [], requests: 5, seconds: 70, faults: null },
+  ...{ start: "2026-12-01", end: "2027-12-01", open_invoices: 0, unpriced: [], waiting: [], warnings: [], offline: [] },
   assumptions: [],
   ...parts,
 });
 
 export const invoice = {
   ...{ month: "2026-12", provider: "default", currency: "USD", scale: 2 },
-  ...{ amount: 900, invoices: 2, unpaid: 450 },
+  ...{ amount: 900, invoices: 2, unknown: 0, unpaid: 450 },
 };
 export const outage = {
   ...{ site: "a.example", address: null, from: "2027-01-01", until: null, why: "An invoice is unpaid." },
@@ -34,12 +35,15 @@ export const wholeRehearsal = (word: string): RehearsalReport =>
     stops: [errorOf("policy.denied", `No orders ${word}`, { detail: `Rule ${word}.` })],
     faults: {
       cases: 9,
+      is_finished: true,
       problems: [
         { ...fault, result: "failed" },
         { ...fault, result: "person", why: [word] },
       ],
     },
+    ...{ waiting: [{ address: "a", text: `Waits ${word}.` }], offline: [`away ${word}`] },
+    warnings: [errorOf("policy.denied", `Window ${word}`)],
     ...{ left: [{ address: "a", text: `Left ${word}.` }], differences: [`a: differs ${word}.`] },
     ...{ later: [{ from: "2027-01", address: "a", text: `Later ${word}.` }], events: [{ event: word, count: 1 }] },
-    ...{ ends: [{ on: "2027-01-01", text: `End ${word}.` }], assumptions: [`Assumed ${word}.`] },
+    ...{ ends: [{ on: "2027-01-01", text: `End ${word}.`, site: null }], assumptions: [`Assumed ${word}.`] },
   });

@@ -1,11 +1,12 @@
 /** Checks of `rehearse --faults`, each with a client that breaks its promise. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { runCli } from "../../../../src/cli/cli.ts";
 import { HostingClient, type Mutation } from "../../../../src/core/api/index.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
 import type { JsonObject } from "../../../../src/core/model/index.ts";
+import { Stage } from "../../../../src/project/rehearse/stage.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { fakeIo } from "../../../support/io.ts";
 import { startSandbox } from "../../../support/sandbox.ts";
@@ -49,23 +50,57 @@ const webhook = (output: string) =>
   `webhooks:\n  in: { url: "https://hooks.example/in", events: [invoice.paid]${output} }\n`;
 
 /** Applies a server, and rehearses a declaration with faults. */
-async function rehearse(text: string, breakIt: () => void = () => {}) {
+async function rehearse(text: string, breakIt: (interrupt: () => void) => void = () => {}) {
+  let interrupt = () => {};
   const { url, tokens } = await startSandbox({ rateLimit: 0, autoPay: true, profile: {}, provisioningSeconds: 0 });
   const cwd = temporaryFolder();
   const env = { HOSTING_TOKEN: tokens.agency, HOSTING_BASE_URL: url, HOME: cwd };
   const run = async (...args: string[]) => {
     const io = fakeIo({ cwd, env });
+    interrupt = io.interrupt;
     return { code: await runCli(args, io), out: io.stdout(), err: io.stderr() };
   };
   writeFileSync(path.join(cwd, "hosting.yaml"), BOX);
   expect(await run("apply", "--auto-approve")).toMatchObject({ code: 0 });
   writeFileSync(path.join(cwd, "hosting.yaml"), text);
-  breakIt();
+  breakIt(() => interrupt());
   const { code, out, err } = await run("rehearse", "--faults", "--months", "1", "--json");
   expect(err).not.toContain("Error");
   const { faults, passed, verdict } = JSON.parse(out);
   return { code, passed, verdict, ...faults };
 }
+
+test("a rehearsal names the host and the token variable of the account in its messages", async () => {
+  const { url, tokens } = await startSandbox({ rateLimit: 0, profile: {} });
+  const cwd = temporaryFolder();
+  writeFileSync(path.join(cwd, "hosting.yaml"), BOX);
+  const { open } = Stage;
+  vi.spyOn(Stage, "open").mockImplementation(async (...options) => {
+    const stage = await open.apply(Stage, options);
+    for (const { control } of stage.sandboxes.values())
+      for (const { id } of control.list("tokens")) control.remove("tokens", id);
+    return stage;
+  });
+  const io = fakeIo({ cwd, env: { HOSTING_TOKEN: tokens.agency, HOSTING_BASE_URL: url, HOME: cwd } });
+  expect(await runCli(["rehearse", "--months", "1", "--json"], io)).toBe(1);
+  expect(io.stdout()).toContain(`${new URL(url).host}, token from HOSTING_TOKEN`);
+  expect(io.stdout()).not.toContain("HOSTFORM_REHEARSAL_TOKEN");
+});
+
+test("Ctrl-C ends the fault cases, and the report has the finished ones", async () => {
+  let cases = 0;
+  const press = (interrupt: () => void) => {
+    const { open } = Stage;
+    vi.spyOn(Stage, "open").mockImplementation(async (...options) => {
+      cases += 1;
+      if (cases === 4) interrupt();
+      return open.apply(Stage, options);
+    });
+  };
+  const found = await rehearse(GRANT, press);
+  expect(found).toMatchObject({ is_finished: false, passed: false, code: 1, problems: [] });
+  expect(found.verdict).toBe("The plan converges, but the fault cases are not finished.");
+});
 
 describe("a rehearsal with faults", () => {
   it.each([

@@ -143,6 +143,8 @@ function live(control: Control, unpaid: Unpaid, owner: number): Happened {
   const start = nowOf(control);
   const end = new Date(start);
   end.setUTCFullYear(end.getUTCFullYear() + 1);
+  // The period ends before its last day. A term that begins on that day belongs to the next period.
+  end.setUTCHours(0, 0, 0, 0);
   const own = () => control.list("services").filter(({ customer_id }) => customer_id === owner);
   const bills = () => control.list("invoices").filter(({ customer_id }) => customer_id === owner);
   const before = bills();
@@ -182,11 +184,11 @@ function live(control: Control, unpaid: Unpaid, owner: number): Happened {
     advanceTo(day + 2 * HOUR_MS);
     look();
   }
-  advanceTo(end.getTime());
+  advanceTo(end.getTime() - 1000);
   const invoices = bills().filter(({ id }) => !known.has(id));
   const grants = control.list("grants").flatMap(({ expires_at: at, service_id, email }) => {
     const isOwn = own().some(({ id }) => id === service_id);
-    return isOwn && at !== null && Date.parse(at) > start && Date.parse(at) <= end.getTime()
+    return isOwn && at !== null && Date.parse(at) > start && Date.parse(at) < end.getTime()
       ? [`${at.slice(0, 10)} ${email}`]
       : [];
   });
