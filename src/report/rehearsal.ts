@@ -15,7 +15,8 @@ import { formatEstimate, plural, UNSCALED } from "./numbers.ts";
 import { type Html, pageHtml, section } from "./page.ts";
 import { markerOf } from "./plan-document.ts";
 import { monthsAfter } from "./status/money.ts";
-import { type ReportTable, tablesHtml, tablesMarkdown, tablesText } from "./tables.ts";
+import type { ReportTable } from "./table.ts";
+import { tablesHtml, tablesMarkdown, tablesText } from "./tables.ts";
 import { paint as painter, type TextStyle } from "./text-style.ts";
 
 /** The report with its verdict in one sentence, and with its errors as texts. */

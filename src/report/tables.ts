@@ -5,22 +5,8 @@ import { renderTable } from "./listings.ts";
 import { plural } from "./numbers.ts";
 import { type Html, list, section, sentence, table } from "./page.ts";
 import { table as markdownTable } from "./plan-document.ts";
+import type { ReportTable } from "./table.ts";
 import { flow, paint as painter, type TextStyle } from "./text-style.ts";
-
-/** A section of a report as a table of text. */
-export interface ReportTable {
-  readonly title: string;
-  /** Empty: the rows are sentences. */
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  /** Totals below the rows, one for each account and currency. */
-  readonly foot?: readonly string[][];
-  /** Index of the first column with numbers. Absent: none. */
-  readonly from?: number;
-  readonly note?: string;
-  /** True if the section has problems. */
-  readonly isAlarm?: boolean;
-}
 
 /** Formats a sentence for a terminal. Ends with a newline. */
 export const flowLine = (text: string, { width }: TextStyle) => `${flow(escapeLine(text), width).join("\n")}\n`;

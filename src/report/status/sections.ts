@@ -2,7 +2,7 @@
 import { capitalized, formatMoney, formatNumber, type Json, readMoment, some } from "../../core/model/index.ts";
 import { withoutNamedInvoices } from "../conditions.ts";
 import { formatEstimate, plural, UNSCALED } from "../numbers.ts";
-import type { ReportTable } from "../tables.ts";
+import type { ReportTable } from "../table.ts";
 import type { AccountReport } from "./model.ts";
 import { daysAfter } from "./money.ts";
 import type { SectionName } from "./names.ts";
