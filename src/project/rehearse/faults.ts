@@ -37,6 +37,7 @@ export async function tryFaults(setting: Setting, options: Options): Promise<Non
     const found = await tryFault(setting, options, one).catch((error) => {
       if (!setting.signal.aborted) throw error;
     });
+    if (cases === 0) setting.signal.throwIfAborted();
     if (setting.signal.aborted) return { cases, is_finished: false, problems };
     if (found !== undefined) cases += 1;
     const { result, why = [] } = found ?? {};
