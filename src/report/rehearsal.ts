@@ -109,6 +109,7 @@ function assumptionsOf({ unpaid, unpriced, assumptions }: RehearsalReport): stri
 }
 
 const MOST_NAMED = 5;
+const CASH = "Cash by month";
 
 const sentences = (title: string, texts: readonly string[], isAlarm = false): ReportTable => {
   return { title, head: [], rows: texts.map((text) => [text.replaceAll("\n", " ")]), isAlarm };
@@ -158,7 +159,7 @@ function tablesOf(report: RehearsalReport, remedies: RemedyText): ReportTable[] 
       rows: orders.map((one) => [one.site ?? one.address, one.plan, moneyText(one)]),
     },
     {
-      title: "Cash by month",
+      title: CASH,
       head: ["Month", ...(isOne ? [] : ["Provider"]), "Invoices", "Amount", "Unpaid"],
       from: isOne ? 1 : 2,
       note: [...orders, ...cash].some(({ scale }) => scale === null) ? UNSCALED : "",
@@ -225,11 +226,15 @@ export function renderRehearsalHtml(report: RehearsalReport, remedies: RemedyTex
   const passed = losses === "" ? ["ready", "Passed"] : ["attention", `Passed, but ${losses}`];
   const [style, word] = report.passed ? passed : ["refused", "Not passed"];
   const charts = chartsOf(report);
+  const tables = tablesOf(report, remedies);
+  const sections = tablesHtml(tables);
+  // Tables with problems come first.
+  const cash = tables.findIndex(({ title }) => title === CASH);
+  if (charts.length > 0) sections.splice(cash, 0, section("Invoices by month", html`${charts}`));
   return pageHtml(`hostform rehearsal: ${report.project}`, [
     html`<p class="headline">${verdictOf(report)}</p>`,
     html`<p class="verdict ${style}">${word}. ${effortOf(report)}</p>`,
-    ...tablesHtml(tablesOf(report, remedies)),
-    ...(charts.length > 0 ? [section("Invoices by month", html`${charts}`)] : []),
+    ...sections,
   ]);
 }
 
