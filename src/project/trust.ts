@@ -151,7 +151,8 @@ export function requireOwnBackend(source: ProjectSource, { type, range }: Backen
  * opens its backend. Its expressions cannot read secrets.
  */
 export async function withoutTrust(source: ProjectSource, read: Declaration): Promise<Declaration> {
-  if (source.untrusted !== true) return read;
+  if (source.untrusted !== true && source.isProposed !== true) return read;
+  if (source.untrusted !== true) return withoutDisguise(source, read);
   const declaration = withNamedState(source, read);
   const readable = declaration.desired ?? declaration.partial;
   const { resources = [] } = readable ?? {};
@@ -176,6 +177,17 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
       ...(readable?.notify ? [problem("trust.untrusted/channels")] : []),
     ],
   };
+}
+
+/** Adds an error for each setting by which an agent could change how an approver sees a plan. */
+function withoutDisguise(source: ProjectSource, read: Declaration): Declaration {
+  const { providers } = read.own ?? read.desired ?? read.partial ?? {};
+  const isScaled = Boolean(source.env.HOSTING_MONEY_SCALE);
+  const found = [...(providers?.values() ?? [])].flatMap(({ moneyScale, ...provider }) =>
+    displayRefusals(isScaled ? { ...provider, moneyScale } : provider, source),
+  );
+  if (found.length === 0) return read;
+  return { ...read, desired: undefined, diagnostics: [...read.diagnostics, ...found] };
 }
 
 /** Returns the secret attributes of data sources. Only stacks have data sources. */
@@ -205,10 +217,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** Returns errors about provider settings. Decision 0031 explains each setting. */
-function providerRefusals(
-  { alias, range, moneyScale, statusWords = {}, requestsPerMinute = 60, ...settings }: ProviderConfig,
-  source: ProjectSource,
-): Diagnostic[] {
+function providerRefusals(config: ProviderConfig, source: ProjectSource): Diagnostic[] {
+  const { alias, range, moneyScale: _, statusWords: __, requestsPerMinute = 60, ...settings } = config;
   const given = Object.entries(settings).filter(([name, value]) => {
     // Every stack has this setting, because it is the default.
     if (source.stack !== undefined && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
@@ -217,9 +227,18 @@ function providerRefusals(
   const refused = given.map(([name]) =>
     refusal(`names ${SETTINGS[name] ?? name} for the provider ${alias}`, { range }),
   );
-  if (moneyScale !== undefined && String(moneyScale) !== source.env.HOSTING_MONEY_SCALE)
-    refused.push(problem("trust.untrusted/scale", { alias, range }));
   if (requestsPerMinute > 60) refused.push(problem("trust.untrusted/budget", { alias, range }));
+  return [...refused, ...displayRefusals(config, source)];
+}
+
+/** Returns errors about settings that change how a plan looks. */
+function displayRefusals(
+  { alias, range, moneyScale, statusWords = {} }: ProviderConfig,
+  { env }: ProjectSource,
+): Diagnostic[] {
+  const refused: Diagnostic[] = [];
+  if (moneyScale !== undefined && String(moneyScale) !== env.HOSTING_MONEY_SCALE)
+    refused.push(problem("trust.untrusted/scale", { alias, range }));
   for (const [word, phase] of Object.entries(statusWords)) {
     const usual = phaseOfWord(word, { statusWords: {} }, LIVES.webhooks.words);
     if (usual !== "unknown" && usual !== phase) refused.push(problem("trust.untrusted/words", { alias, word, range }));

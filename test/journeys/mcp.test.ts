@@ -395,6 +395,18 @@ describe("a declaration that the agent writes", { timeout: 60_000 }, () => {
     expect((await call(client, "plan")).data.effects).toMatchObject([{ domain: "site.example" }]);
   });
 
+  it("does not change how an approver sees amounts and conditions", async () => {
+    const place = await startPlace(one);
+    place.env.HOSTING_MONEY_SCALE = "2";
+    const client = await stdioClient(place);
+    for (const setting of [{ money_scale: 4 }, { status_words: { active: "suspended" } }]) {
+      place.declare({ ...one, providers: { default: setting } });
+      expect((await call(client, "plan")).data.diagnostics).toMatchObject([{ code: "trust.untrusted" }]);
+    }
+    place.declare({ ...one, providers: { default: { money_scale: 2, status_words: { frozen: "suspended" } } } });
+    expect((await call(client, "plan")).failed).toBe(false);
+  });
+
   it("names no token and no state outside of the project", async () => {
     const place = await startPlace({ ...one, providers: { default: { token_file: "/etc/hostname" } } });
     const refusals = async (...options: string[]) => {
