@@ -181,7 +181,7 @@ describe("the input rehearse of the action plan", () => {
     expect(log).toMatch(/^hostform -C \. rehearse \S+hostform\.plan --no-color --report \S+$/m);
     for (const text of [github.comments[0]?.body, summary]) {
       expect(text).toMatch(/Orders 1 service for 4\.50 USD[\s\S]*### hostform rehearsal: acme\n/);
-      expect(text).toContain("**The plan converges: 1 order. In 12 months, the host bills ");
+      expect(text).toContain("**The plan converges: 1 order. In 12 months, from ");
       expect(text).toContain("| Month | Invoices | Amount | Unpaid |");
     }
     expect(github.comments[0]?.body).toMatch(/\n\nCommit c{40} · \[complete plan\]/);

@@ -129,7 +129,7 @@ it("each command prints documents that match its schema", async () => {
 
   await at("mandate", "key", "ana.pem");
   env.HOSTFORM_MANDATE_KEY_FILE = "ana.pem";
-  await at("mandate", "create", "--out", "acme.mandate");
+  await at("mandate", "create", "acme.plan", "--out", "acme.mandate");
   await at("mandate", "revoke", "acme.mandate");
   await at("mandate", "list");
   await at("mandate", "receipts");
