@@ -148,7 +148,7 @@ export function plan(options: PlanOptions): Plan {
   };
 }
 
-/** Returns errors about addresses of `--replace` and `--reorder` that the plan neither replaces nor orders. */
+/** Returns errors about addresses in `replace` and `reorder` that the plan neither replaces nor orders. */
 function unfit(
   changes: readonly Change[],
   { replace = new Set(), reorder }: Pick<PlanOptions, "replace" | "reorder">,
