@@ -79,7 +79,7 @@ const figures: readonly Figure[] = [
   // A feature raises this bound by the figure in its closing note (decision 0037).
   { what: "size of src, in tokens and words", now: total, goal: 575_000, bound: 978_250 },
   { what: "comments that begin with a relative clause", now: clauses.length, goal: 168, bound: 830, which: clauses },
-  { what: "hand-written files", now: written.length, goal: 460, bound: 677 },
+  { what: "hand-written files", now: written.length, goal: 460, bound: 678 },
   { what: "arrows between rooms", now: across.size, goal: 60, bound: 93, which: [...across].sort() },
   {
     what: "exported names with four meanings or more",

@@ -9,7 +9,7 @@ import { APPROVER, createKey, RUNNER, trustedKeys } from "../project/mandate/key
 import { leftOf, type MandateRecord } from "../project/mandate/ledger.ts";
 import { receiptsIn, recordsIn, revokeMandate, type StoredReceipt, withLedgers } from "../project/mandate/ledgers.ts";
 import { mandateIn } from "../project/mandate/run.ts";
-import { placeForPlan, writeMandate } from "../project/saved-plan.ts";
+import { placeForOutput, writeOutput } from "../project/output-place.ts";
 import {
   escapeLine,
   type MandateRow,
@@ -48,9 +48,9 @@ export const runMandateCreate: Action<CreateFlags, [plan?: string]> = async (ter
   if (file === undefined && kinds.length === 0)
     raiseUsage("usage/required", { command: "mandate create", flags: "--kinds" });
   // A wrong place is an error before the key is used.
-  if (out !== undefined) await placeForPlan(project.source, out, "mandate");
+  if (out !== undefined) await placeForOutput(project.source, out, "mandate");
   const { mandate, text, plan, moneyScale, warnings } = await createMandate(project, flags, file);
-  if (out !== undefined) await writeMandate(project.source, out, text);
+  if (out !== undefined) await writeOutput(project.source, out, "mandate", text);
   if (terminal.json) printJson(terminal, "mandate create", { mandate, file: out ?? null, text });
   else if (out === undefined) terminal.exact(text, "The mandate");
   project.log.warn(...warnings);

@@ -5,9 +5,9 @@ import { type Diagnostic, isProjectName, type Plan } from "../core/model/index.t
 import { diagnosticsOf } from "../project/failure.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import { declaredPlaces } from "../project/identity.ts";
+import { placeForOutput } from "../project/output-place.ts";
 import type { Project } from "../project/project.ts";
 import { leaving, leavingJson } from "../project/redaction.ts";
-import { placeForPlan } from "../project/saved-plan.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { annotationsOf, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
@@ -77,14 +77,14 @@ export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHU
 
 /**
  * Checks the files of `--report` before the first request. Rejects files of state and declaration.
- * @throws HostformError `usage` for an unknown extension, and as `placeForPlan` does.
+ * @throws HostformError `usage` for an unknown extension, and as `placeForOutput` does.
  */
 export async function reportPlaces({ source }: Pick<Project, "source">, files: readonly string[] = []) {
   const places = [];
   for (const file of files) {
     const format = EXTENSIONS[path.extname(file).toLowerCase()];
     if (format === undefined) raise("usage/report", { file, extensions: Object.keys(EXTENSIONS) });
-    places.push({ file, format, target: await placeForPlan(source, file, "report") });
+    places.push({ file, format, target: await placeForOutput(source, file, "report") });
   }
   return places;
 }

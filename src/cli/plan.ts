@@ -11,8 +11,9 @@ import {
 } from "../core/model/index.ts";
 import { hasChanges, mayApply, withUnread } from "../project/apply.ts";
 import { notify } from "../project/notify/index.ts";
+import { placeForOutput } from "../project/output-place.ts";
 import { savedFrom, withPlan } from "../project/plan.ts";
-import { placeForPlan, writeSavedPlan } from "../project/saved-plan.ts";
+import { writeSavedPlan } from "../project/saved-plan.ts";
 import { commandLine } from "../project/stack-diagnostics.ts";
 import {
   annotationsOf,
@@ -58,7 +59,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   const reports = await reportsOf(terminal, project, flags.report);
   return reports.orWhy(options.mode, format, async () => {
     // Check the file name before the first request.
-    if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
+    if (flags.out !== undefined) await placeForOutput(project.source, flags.out, "plan");
     return withPlan(project, options, async (run) => {
       const isKept = flags.out === undefined || mayApply(run.plan, true);
       const plan = isKept ? run.plan : withUnread(run.plan);

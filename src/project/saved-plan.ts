@@ -1,24 +1,13 @@
 import { hash } from "node:crypto";
 import path from "node:path";
 import * as z from "zod";
-import {
-  beside,
-  createSynced,
-  isInside,
-  isMount,
-  look,
-  read,
-  realPath,
-  replaceFile,
-  systemDisk,
-} from "../core/files/index.ts";
+import { read } from "../core/files/index.ts";
 import { kinds, wordsOf } from "../core/kinds/index.ts";
 import { stateFolder } from "../core/local/index.ts";
 import {
   attempt,
   type Change,
   type EnvVars,
-  fail,
   ifErrno,
   ifExplained,
   isNoOp,
@@ -33,13 +22,12 @@ import {
 import type { Encryption, Seal } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags, guardForm } from "./guards.ts";
-import { beginsAsMandate } from "./mandate/document.ts";
 import { raise } from "./messages.ts";
+import { beginsAsPlan, PLAN_FORM, writeOutput } from "./output-place.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { leavingJson, type Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
-import { writtenPlace } from "./trust.ts";
 
 /** Options of a plan. The apply of a saved plan uses the same options. */
 export interface PlanRequest {
@@ -72,83 +60,7 @@ const PROVED_VERSION = 2;
 /** Maximum size of a plan file in bytes. A plan of 20,000 resources needs about 40 MB. */
 export const MOST_BYTES = 256 * 1024 * 1024;
 
-/** First member of the file. A damaged file is still recognized by it. */
-const FORM = "hostform plan";
-const BEGINNING = new RegExp(`^\\s*\\{\\s*"form"\\s*:\\s*"${FORM}"`);
-const BEGINNING_BYTES = 256;
 const FOREIGN = "is not a plan that hostform saved";
-
-/**
- * Returns the location for a plan or a report, with links resolved. Links of an untrusted project must stay inside the
- * project. A plan may only replace a saved plan. A report may replace any file except a saved plan. The file names of state
- * and declaration are rejected.
- * @returns an absolute path in a writable folder.
- * @throws HostformError `usage` for a forbidden location, `plan.saved` for an unwritable location, `trust.file`.
- */
-export async function placeForPlan(
-  source: ProjectSource,
-  file: string,
-  holds: "plan" | "report" | "mandate" | "receipt" = "plan",
-): Promise<string> {
-  const forbid = (detail: string) => raise("usage/place", { file, detail, holds });
-  return orUnwritable(file, holds, async () => {
-    const named = path.resolve(source.cwd, file);
-    const target = writtenPlace(source, file);
-    // An untrusted declaration may choose the path of the state, so do not follow its links.
-    const state = source.untrusted === true ? source.state : realOf(source.state);
-    const folder = realOf(source.dir);
-    for (const place of [named, target]) {
-      if ([source.state, state].some((of) => belongsToState(place, of)))
-        forbid("hostform keeps the state, its backup, its journal or its lock there.");
-      if ([source.dir, folder].some((dir) => isInside(dir, place)) && /\.ya?ml$/i.test(place))
-        forbid("A file of that name may be read as a part of the declaration.");
-      if (source.stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place))
-        forbid("Terraform would read a file of that name as part of the stack.");
-      if (source.files.includes(place)) forbid("It is a file of the declaration.");
-    }
-    const form = look(target)?.form;
-    if (form === "folder") forbid("It is a folder.");
-    const beginning = form === "file" ? (await read(target, { limit: BEGINNING_BYTES })).toString() : "";
-    const isPlan = beginsAsPlan(beginning);
-    const isOwn = { plan: isPlan, mandate: beginsAsMandate(beginning), report: true, receipt: true }[holds];
-    if (form !== undefined && !isOwn)
-      forbid(`The file there is not a ${holds} that hostform saved, and would be overwritten.`);
-    if (isPlan && holds !== "plan") forbid("The file there is a plan that hostform saved.");
-    if (form !== undefined && form !== "file") forbid("It is no file.");
-    const temporary = beside(target);
-    await createSynced(systemDisk, temporary, "");
-    await systemDisk.remove(temporary);
-    if (await isMount(systemDisk, { path: target, temporary }))
-      forbid("The file there is a mount of its own, and no other file can replace it. Mount its folder instead.");
-    return target;
-  });
-}
-
-const beginsAsPlan = (text: string) => BEGINNING.test(text);
-
-const orUnwritable = <T>(file: string, holds: string, step: () => Promise<T>): Promise<T> =>
-  step().catch(
-    ifErrno((reason) =>
-      fail("plan.saved", `The ${holds} cannot be written to ${file}: ${reason}`, {
-        remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
-      }),
-    ),
-  );
-
-const realOf = (file: string): string =>
-  attempt(
-    () => realPath(file),
-    () => file,
-  );
-
-/** Returns true if the file belongs to the state: `hosting.tfstate.backup`, `.hosting.tfstate.lock`. */
-function belongsToState(place: string, state: string): boolean {
-  if (path.dirname(place) !== path.dirname(state)) return false;
-  // Some file systems ignore case.
-  const name = path.basename(place).toLowerCase();
-  const own = path.basename(state).toLowerCase();
-  return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
-}
 
 /** Returns the folder for plans that have no other place, in the user's state folder. Undefined without a home folder. */
 export function plansFolder(env: EnvVars): string | undefined {
@@ -162,25 +74,14 @@ export async function sealOf(state: Project["state"]): Promise<Seal | undefined>
   return encryption.key && encryption.recent();
 }
 
-/** Writes a plan atomically. Only the owner can read the file. @param given text of the file, if known. @throws HostformError as `placeForPlan` does. */
+/** Writes a plan atomically. Only the owner can read the file. @param given text of the file, if known. @throws HostformError as `placeForOutput` does. */
 export async function writeSavedPlan(
   { source, state, redaction }: Project,
   file: string,
   saved: SavedPlan,
   given?: string,
 ): Promise<void> {
-  // Check again: the location may have changed.
-  const target = await placeForPlan(source, file);
-  const text = given ?? encodeSavedPlan(saved, redaction, await sealOf(state));
-  await writePlaced(target, text, file, "plan");
-}
-
-/** Writes a mandate atomically. Only the owner can read the file. @throws HostformError as `placeForPlan` does. */
-export const writeMandate = async (source: ProjectSource, file: string, text: string): Promise<void> =>
-  writePlaced(await placeForPlan(source, file, "mandate"), text, file, "mandate");
-
-async function writePlaced(target: string, text: string, file: string, holds: string): Promise<void> {
-  await orUnwritable(file, holds, () => replaceFile(systemDisk, { path: target, temporary: beside(target) }, text));
+  await writeOutput(source, file, "plan", given ?? encodeSavedPlan(saved, redaction, await sealOf(state)));
 }
 
 /**
@@ -224,7 +125,7 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
 }
 
 /** Binds a proof to plans, so that it is invalid for a state or a journal. */
-const boundTo = (stated: string) => `${FORM}\n${stated}`;
+const boundTo = (stated: string) => `${PLAN_FORM}\n${stated}`;
 
 /**
  * Returns the text of the file. Sensitive values are null, and other known secrets are replaced.
@@ -239,7 +140,7 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
   const stated = checksum(body);
   const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
   const version = seal === undefined ? VERSION : PROVED_VERSION;
-  return leavingJson({ form: FORM, version, checksum: stated, ...proof, ...body }, redaction, 2);
+  return leavingJson({ form: PLAN_FORM, version, checksum: stated, ...proof, ...body }, redaction, 2);
 }
 
 /** Proof of a plan's checksum with the key of the state. Not checked yet. */
@@ -252,7 +153,7 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
     const detail = "Its end is missing, or it is not JSON.";
     return raise("plan.saved/file", { file, what: "is damaged: it was cut off, or edited", detail });
   }
-  if (!isObject(json) || json.form !== FORM) {
+  if (!isObject(json) || json.form !== PLAN_FORM) {
     const detail = "The JSON and the other formats of a plan are for reading; only a saved plan can be applied.";
     return raise("plan.saved/file", { file, what: FOREIGN, detail });
   }

@@ -22,9 +22,10 @@ import type { OpenState } from "../../core/record/index.ts";
 import { invoiceName } from "../../report/index.ts";
 import { orderKey } from "../history.ts";
 import { type Identities, proveAccounts } from "../identity.ts";
+import { placeForOutput } from "../output-place.ts";
 import type { Project } from "../project.ts";
 import type { Providers } from "../providers.ts";
-import { placeForPlan, type SavedPlan } from "../saved-plan.ts";
+import type { SavedPlan } from "../saved-plan.ts";
 import type { ProjectSource } from "../source.ts";
 import { MOST_BYTES, readMandate, requireInForce, signReceipt } from "./document.ts";
 import { ifForeign } from "./gate.ts";
@@ -99,7 +100,7 @@ export class RunMandate {
     const { source, host } = parts;
     const mandate = readMandate(given.text, given.file, source.env, host.clock.now());
     const opened = new RunMandate(mandate, parts);
-    if (given.receipt !== undefined) opened.#receiptFile = await placeForPlan(source, given.receipt, "receipt");
+    if (given.receipt !== undefined) opened.#receiptFile = await placeForOutput(source, given.receipt, "receipt");
     // A wrong key is an error before the first request.
     await opened.#key();
     return opened;
